@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -246,10 +247,16 @@ func resultBlock(p *wire.Part, param func() string) (*contentBlock, error) {
 	return out, nil
 }
 
+// longestToolID is the most characters of an id that is sent as it is.
+const longestToolID = 128
+
 // toolID makes an id that the API accepts: letters, digits, - and _ only. Ids of
 // other providers may have other characters. Those get a hash, so that two of
-// them stay different.
+// them stay different. A longer one becomes its hash.
 func toolID(id string) string {
+	if len(id) > longestToolID {
+		return fmt.Sprintf("toolu_%x", sha256.Sum256([]byte(id)))
+	}
 	safe := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
 			return r

@@ -55,6 +55,7 @@ type Stream interface {
 
 // Target is the deployment that a request goes to.
 type Target struct {
+	Deployment      string       // its id
 	Model           string       // the provider's name of the model
 	BasePath        string       // path part of the deployment's base address, such as /v1; may be empty
 	APIKey          vault.Secret // empty if the provider needs none

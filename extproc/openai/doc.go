@@ -26,6 +26,9 @@
 // thinking_blocks counts; reasoning_content alone has no proof, and drivers
 // whose provider requires one leave it out.
 //
+// Most clients drop these members. For them the pipeline seals the blocks into the ids of calls,
+// and takes them out before a driver sees a request.
+//
 // A tool message may also carry "is_error": true. Providers that know failed
 // tool calls receive it.
 package openai

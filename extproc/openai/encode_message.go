@@ -31,7 +31,7 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 			case wire.ToolCallPart:
 				one.ToolCalls = append(one.ToolCalls, callOf(p.Call))
 				last := &one.ToolCalls[len(one.ToolCalls)-1]
-				last.ID = callID(last.ID)
+				last.ID = CallID(last.ID)
 			case wire.ThinkingPart:
 				if d.GivesThinkingBack {
 					one.ReasoningContent += p.Text
@@ -111,7 +111,7 @@ func callOf(c *wire.ToolCall) chatCall {
 
 // resultOf writes a tool's result of the given message. It has no place for images.
 func resultOf(result *wire.ToolResult, message int) (chatMessage, error) {
-	out := chatMessage{Role: "tool", ToolCallID: callID(result.CallID)}
+	out := chatMessage{Role: "tool", ToolCallID: CallID(result.CallID)}
 	var parts []chatPart
 	for i := range result.Parts {
 		if result.Parts[i].Kind != wire.TextPart {

@@ -11,9 +11,9 @@ const (
 	longestUser   = 64
 )
 
-// callID makes an id of a tool call that OpenAI accepts. A longer one becomes its hash: the same
+// CallID makes an id of a tool call that OpenAI accepts. A longer one becomes its hash: the same
 // one in the call and in its result.
-func callID(id string) string {
+func CallID(id string) string {
 	if len(id) <= longestCallID {
 		return id
 	}

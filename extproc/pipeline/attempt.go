@@ -74,7 +74,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			m.Body, m.Replace = bytes.Clone(x.Body), true
 		}
 	} else {
-		if m.Body, err = x.translatedLocked(a, t); err != nil {
+		if m.Body, err = p.translatedLocked(x, a, t); err != nil {
 			return nil, err
 		}
 	}
@@ -138,9 +138,14 @@ func (x *Exchange) withQuery(path string, a *Attempt) string {
 	return path + "?" + query
 }
 
-// canonical is the request in the form that every provider's driver reads.
-func (x *Exchange) canonical() (*wire.Request, error) {
-	return x.op.language.DecodeRequest(x.withoutExtensions())
+// canonicalLocked is the request in the form that every provider's driver reads.
+func (p *Pipeline) canonicalLocked(x *Exchange) (*wire.Request, error) {
+	if x.mu.request == nil && x.mu.rejected == nil {
+		if x.mu.request, x.mu.rejected = x.op.language.DecodeRequest(x.withoutExtensions()); x.mu.rejected == nil {
+			p.withOwnIDs(x, x.mu.request)
+		}
+	}
+	return x.mu.request, x.mu.rejected
 }
 
 // withoutExtensions returns the caller's body without the members that are for the gateway.
@@ -158,7 +163,7 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if s := x.stored.previous; s != "" {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}
 	}
-	edits := x.Facts.Edits(nil, &plan)
+	edits := p.ownIDs(x, x.Facts.Edits(nil, &plan))
 	if len(edits) == 0 {
 		return x.Body
 	}
@@ -168,6 +173,7 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 // target is a deployment as its driver sees it.
 func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver.Target {
 	t := driver.Target{
+		Deployment:      string(d.ID),
 		Model:           d.Model,
 		BasePath:        d.BasePath,
 		APIKey:          d.APIKey,

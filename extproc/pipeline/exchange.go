@@ -90,6 +90,8 @@ type Exchange struct {
 	mu struct {
 		sync.Mutex
 		request  *wire.Request      // the canonical form, made when an attempt first needs it
+		rejected error              // why there is none
+		reasoned bool               // request has reasoning of sealed ids
 		taken    []taken            // the request, translated for the providers of the plan
 		intents  []*journal.Pending // one for each attempt that was prepared
 		busy     func()             // releases the slot at a deployment; nil if the request has none

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -103,6 +104,7 @@ type Pipeline struct {
 	failed     []stage // on a failure, and after a stage that stopped a response
 	throttle   throttle.Throttle
 	flood      flood.Filter
+	packers    sync.Pool    // of *flate.Writer
 	inFlight   atomic.Int64 // requests that parallel counts
 }
 

@@ -130,6 +130,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		o.Text = generated(reply)
 		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
+	p.sealCalls(x, reply)
 	r.out = x.op.language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
 	return nil
 }

@@ -191,7 +191,9 @@ func (x *Exchange) tokenizer() string { return estimate.Vocabulary(x.last().Depl
 // pictures and files to count.
 func (p *Pipeline) countInput(x *Exchange) int64 {
 	if x.op.endpoint.IsChat() && x.op.endpoint != driver.Chat {
-		ask, err := x.canonical()
+		x.mu.Lock()
+		ask, err := p.canonicalLocked(x)
+		x.mu.Unlock()
 		if err != nil { // passed on unchanged; the provider may read more than the gateway does
 			return estimate.Rough(&x.Facts)
 		}

@@ -22,10 +22,10 @@ const (
 // isSealed reports whether an id has the form of those that sealedID returns.
 func isSealed(id string) bool { return strings.HasPrefix(id, sealedPrefix) }
 
-// sealingContext names who may continue a response: the key's team, else its user, else the key
-// alone, each within its organization. A provider's account has the responses of all tenants, so
-// without it a tenant could read what another one's id stands for.
-func (x *Exchange) sealingContext() string {
+// sealingContext names who may send a sealed id of some kind back: the key's team, else its user,
+// else the key alone, each within its organization. A provider's account has the responses of all
+// tenants, so without it a tenant could read what another one's id stands for.
+func (x *Exchange) sealingContext(kindOfID string) string {
 	of := &x.Principal
 	kind, owner := "key", of.Account().Hex()
 	switch {
@@ -34,7 +34,7 @@ func (x *Exchange) sealingContext() string {
 	case of.User != "":
 		kind, owner = "user", string(of.User)
 	}
-	return fmt.Sprintf("response/%q/%s/%q", of.Organization, kind, owner)
+	return fmt.Sprintf("%s/%q/%s/%q", kindOfID, of.Organization, kind, owner)
 }
 
 // sealedID returns the caller's id of a response, as JSON, for the provider's. If there is none,
@@ -45,7 +45,7 @@ func (p *Pipeline) sealedID(x *Exchange, raw []byte) string {
 		return s.sealed
 	}
 	plain := string(x.last().Deployment.ID) + "\x00" + string(splice.Plain(raw[1:len(raw)-1]))
-	sealed, err := p.deps.Seal(vault.NewSecret(plain), x.sealingContext())
+	sealed, err := p.deps.Seal(vault.NewSecret(plain), x.sealingContext("response"))
 	out := sealedPrefix + base64.RawURLEncoding.EncodeToString(sealed)
 	if err != nil || len(out) > longestID {
 		p.deps.Logger.Warn("the id of a stored response cannot be sealed, so the response cannot be continued", slog.String("request_id", string(x.ID)),
@@ -66,7 +66,7 @@ func (p *Pipeline) unseal(x *Exchange, text string) (made id.Deployment, previou
 	if err != nil || base64.RawURLEncoding.EncodeToString(sealed) != encoded { // the decoder skips line feeds
 		return "", "", unknownResponse()
 	}
-	plain, err := p.deps.Open(sealed, x.sealingContext())
+	plain, err := p.deps.Open(sealed, x.sealingContext("response"))
 	if errors.Is(err, vault.ErrLocked) {
 		return "", "", &fault.Error{
 			Kind: fault.Unavailable, Code: "encryption_key_unavailable", RetryAfter: time.Second, Err: err,

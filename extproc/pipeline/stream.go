@@ -42,6 +42,8 @@ type Relay struct {
 	decoder driver.Stream
 	encoder dialect.Encoder
 	chunks  []wire.Chunk
+	seals   bool            // the ids of calls get the reasoning before them
+	blocks  []wire.Thinking // that reasoning, since the call before
 }
 
 // maxText bounds the generated text that is kept for counting. Longer text is counted in
@@ -62,7 +64,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 		r.facts.Collect = true
 		return r
 	}
-	r.decoder = a.codec().Stream()
+	r.decoder, r.seals = a.codec().Stream(), x.sealsCalls()
 	return r
 }
 
@@ -334,6 +336,9 @@ func (r *Relay) translate(e *splice.Event) {
 			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
 		}
 		r.outcome.pieces.Add(r.outcome.Text[before:], 1)
+		if r.seals {
+			r.seal(c)
+		}
 		r.out = r.encoder.Chunk(r.out, c)
 	}
 	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {
@@ -347,6 +352,17 @@ func (r *Relay) translate(e *splice.Event) {
 	}
 	if r.decoder.Ended() {
 		r.finish()
+	}
+}
+
+// seal puts reasoning into the id of the call that follows it.
+func (r *Relay) seal(c *wire.Chunk) {
+	if c.Block != nil {
+		r.blocks = append(r.blocks, *c.Block)
+	}
+	if c.Tool != nil && c.Tool.ID != "" {
+		c.Tool.ID = r.p.sealedCallID(r.x, proven(r.blocks), c.Tool.ID)
+		r.blocks = r.blocks[:0]
 	}
 }
 

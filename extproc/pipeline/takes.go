@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -16,6 +17,7 @@ type taker struct {
 	language              wire.Dialect
 	most                  int64
 	drop                  bool
+	deployment            id.Deployment // if some of the request is for the deployment that made it; else empty
 }
 
 // taken is the translation of the request for a taker: its body, or why there is none.
@@ -58,11 +60,15 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	t := target(of, d, x.Options.DropParams)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	by := takerOf(d, t, language)
+	request, err := p.canonicalLocked(x)
+	if err != nil {
+		return err
+	}
+	by := takerOf(x, d, t, language)
 	if i := slices.IndexFunc(x.mu.taken, func(k taken) bool { return k.by == by }); i >= 0 {
 		return x.mu.taken[i].err
 	}
-	body, err := x.encodeLocked(of.Driver.Codec(language), t)
+	body, err := of.Driver.Codec(language).Encode(request, t)
 	if len(body) > maxTranslated && len(x.mu.taken) > 0 {
 		body = nil
 	}
@@ -70,29 +76,25 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	return err
 }
 
-func takerOf(d *catalog.Deployment, t driver.Target, language wire.Dialect) taker {
-	return taker{provider: d.Provider, model: d.Model, base: d.BaseModel, language: language, most: t.MaxOutputTokens, drop: t.DropParams}
+func takerOf(x *Exchange, d *catalog.Deployment, t driver.Target, language wire.Dialect) taker {
+	by := taker{provider: d.Provider, model: d.Model, base: d.BaseModel, language: language, most: t.MaxOutputTokens, drop: t.DropParams}
+	if x.mu.reasoned {
+		by.deployment = d.ID
+	}
+	return by
 }
 
 // translatedLocked returns the request in the language of an attempt.
-func (x *Exchange) translatedLocked(a *Attempt, t driver.Target) ([]byte, error) {
-	by := takerOf(a.Deployment, t, a.language)
+func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) ([]byte, error) {
+	request, err := p.canonicalLocked(x)
+	if err != nil {
+		return nil, err
+	}
+	by := takerOf(x, a.Deployment, t, a.language)
 	for i := range x.mu.taken {
 		if k := &x.mu.taken[i]; k.by == by && (k.body != nil || k.err != nil) {
 			return k.body, k.err
 		}
 	}
-	return x.encodeLocked(a.codec(), t)
-}
-
-// encodeLocked translates the request.
-func (x *Exchange) encodeLocked(codec driver.Codec, t driver.Target) ([]byte, error) {
-	if x.mu.request == nil {
-		request, err := x.canonical()
-		if err != nil {
-			return nil, err
-		}
-		x.mu.request = request
-	}
-	return codec.Encode(x.mu.request, t)
+	return a.codec().Encode(request, t)
 }

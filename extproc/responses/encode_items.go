@@ -60,7 +60,9 @@ func (b *builder) assistant(m *wire.Message, i int, custom map[string]bool) erro
 		case wire.RefusalPart:
 			said = append(said, part{Type: "refusal", Refusal: p.Text})
 		case wire.ThinkingPart, wire.RedactedPart:
-			if one, ok := ownReasoning(p); ok {
+			// Another account cannot decrypt it, and its provider rejects what it cannot decrypt.
+			foreign := p.Maker != "" && p.Maker != b.target.Deployment
+			if one, ok := ownReasoning(p); ok && !foreign {
 				flush()
 				b.add(one)
 			}

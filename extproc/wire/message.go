@@ -49,6 +49,7 @@ type Part struct {
 	Kind      PartKind
 	Text      string
 	Signature string         // proves to the provider that the thinking is its own; see Mark
+	Maker     string         // deployment that made the thinking; empty if that is not known
 	Cache     jsontext.Value // Anthropic's cache_control object; nil if none
 	Media     *Media
 	Call      *ToolCall
