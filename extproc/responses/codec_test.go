@@ -497,3 +497,28 @@ func FuzzDecode(f *testing.F) {
 		readAll(t, enc.End(out, nil))
 	})
 }
+
+// The encrypted reasoning is requested wherever a model may think, and nowhere else: models that do
+// not think reject that.
+func TestRequestsEncryptedReasoning(t *testing.T) {
+	for _, test := range []struct {
+		reasoning wire.Reasoning
+		alone     bool
+		want      bool
+	}{
+		{wire.Reasoning{}, false, false},
+		{wire.Reasoning{}, true, true},
+		{wire.Reasoning{Effort: "none"}, false, false},
+		{wire.Reasoning{Effort: "none"}, true, false},
+		{wire.Reasoning{Effort: "low"}, false, true},
+		{wire.Reasoning{Mode: "adaptive"}, false, true},
+		{wire.Reasoning{Mode: "disabled"}, false, false},
+		{wire.Reasoning{Summary: "auto"}, false, true},
+	} {
+		in := &wire.Request{Model: "m", Reasoning: test.reasoning, Messages: []wire.Message{{Role: wire.User, Parts: []wire.Part{{Text: "a"}}}}}
+		body, err := responses.Codec{}.Encode(in, driver.Target{Model: "m", Features: driver.Features{ResponsesOnly: test.alone}})
+		if got := strings.Contains(string(body), `"reasoning.encrypted_content"`); err != nil || got != test.want {
+			t.Errorf("%+v, no other API %v: %s (%v)", test.reasoning, test.alone, body, err)
+		}
+	}
+}

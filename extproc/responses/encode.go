@@ -155,8 +155,8 @@ func (b *builder) format() {
 }
 
 // reasoning writes how much to think. The encrypted reasoning is requested with it, so that
-// the caller can send it back. It is not requested otherwise: models that do not think
-// reject that.
+// the caller can send it back, and always of models that have no other API, all of which think. It is
+// not requested otherwise: models that do not think reject that.
 func (b *builder) reasoning() {
 	r := &b.in.Reasoning
 	out := reasoning{Effort: r.Word(), Summary: r.Summary}
@@ -167,7 +167,8 @@ func (b *builder) reasoning() {
 	if out != (reasoning{}) {
 		b.out.Reasoning = &out
 	}
-	if thinks || out.Summary != "" || out.Effort != "" && out.Effort != "none" || b.thought() {
+	alone := b.target.Features.ResponsesOnly && out.Effort != "none"
+	if thinks || alone || out.Summary != "" || out.Effort != "" && out.Effort != "none" || b.thought() {
 		b.out.Include = append(b.out.Include, includeReasoning)
 	}
 }
