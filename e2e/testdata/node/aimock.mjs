@@ -1,0 +1,16 @@
+// A provider that is not ours: aimock, in OpenAI's two languages and Anthropic's. It serves at the
+// port that it is given until its input ends.
+import { LLMock } from "@copilotkit/aimock";
+
+const mock = new LLMock({ port: Number(process.argv[2]), host: "127.0.0.1", strict: true });
+const calls = ["Oslo", "Bern"].map((city) => ({ name: "weather", arguments: JSON.stringify({ city }) }));
+mock.on({ model: /broken/ }, { error: { message: "aimock was asked to fail", type: "server_error" }, status: 500 });
+mock.on({ model: /limited/ }, { error: { message: "aimock allows no more", type: "rate_limit_error" }, status: 429 });
+mock.on({ hasToolResult: true }, { content: "It is sunny in Oslo and in Bern." });
+mock.on({ userMessage: /weather/ }, { toolCalls: calls });
+mock.on({ userMessage: /think/ }, { reasoning: "Six times seven is what they ask.", content: "It is 42." });
+mock.on({ userMessage: /city/ }, { content: JSON.stringify({ city: "Oslo" }) });
+mock.on({ userMessage: /hello/ }, { content: "Hello, I am aimock, and no part of the gateway.", usage: { input_tokens: 11, output_tokens: 7, prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 } });
+await mock.start();
+console.log("ready");
+process.stdin.on("end", () => mock.stop().then(() => process.exit(0))).resume();
