@@ -100,7 +100,7 @@ func (s spendService) own(ctx context.Context, c caller, f *ledger.LogFilter) er
 func logFilter(in *gatewayv1.ListSpendLogsRequest) (ledger.LogFilter, error) {
 	f := ledger.LogFilter{
 		Request: id.Request(in.GetRequestId()), Team: id.Team(in.GetTeamId()), User: id.User(in.GetUserId()),
-		Customer: id.Customer(in.GetEndUser()), Organization: id.Organization(in.GetOrganizationId()), Session: in.GetSessionId(), After: in.GetStartingAfter(), Limit: int(orElse(in.Limit, defaultLimit)), NewestFirst: true,
+		Customer: id.Customer(in.GetEndUser()), Organization: id.Organization(in.GetOrganizationId()), Session: in.GetSessionId(), Prompt: in.GetPromptId(), After: in.GetStartingAfter(), Limit: int(orElse(in.Limit, defaultLimit)), NewestFirst: true,
 	}
 	if f.Limit < 1 || f.Limit > maxLimit {
 		return f, fault.Field("limit", "invalid_value", "limit must be from 1 to %d.", maxLimit)

@@ -99,6 +99,37 @@ func TestSpendLogsOfASession(t *testing.T) {
 	}
 }
 
+// Requests with a prompt are found by it, and show its version and label.
+func TestSpendLogsOfAPrompt(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	for i, of := range []struct {
+		prompt  string
+		version uint32
+		label   string
+	}{{"p-1", 3, "production"}, {"", 0, ""}, {"p-2", 1, ""}, {"p-1", 4, ""}} {
+		o.use(t, "mate", fmt.Sprintf("2026-06-2%d", i), 1, func(e *clusterv1.UsageEvent) {
+			e.PromptId, e.PromptVersion, e.PromptLabel = of.prompt, of.version, of.label
+			if of.prompt != "" {
+				e.Version = 6
+			}
+		})
+	}
+	for query, want := range map[string]string{
+		"":              "[p-1 4 <nil>] [p-2 1 <nil>] [<nil> <nil> <nil>] [p-1 3 production] ",
+		"prompt_id=p-1": "[p-1 4 <nil>] [p-1 3 production] ",
+		"prompt_id=p-3": "",
+	} {
+		got := ""
+		for _, one := range listOf(t, asking(t, o.Server, o.keys[""], "GET /spend/logs?"+query, "")) {
+			got += fmt.Sprint([]any{down(t, one, "prompt_id"), down(t, one, "prompt_version"), down(t, one, "prompt_label")}, " ")
+		}
+		if got != want {
+			t.Errorf("%q: %s, want %s", query, got, want)
+		}
+	}
+}
+
 // Records show the spend in the window, the total spend, and that of models with their own
 // budget, in every response.
 func TestRecordsShowSpend(t *testing.T) {

@@ -29,6 +29,7 @@ type LogFilter struct {
 	// Organization is the organization of the key.
 	Organization id.Organization
 	Session      string
+	Prompt       string    // id of the prompt that the request was composed with
 	From, To     time.Time // of their end: From inclusive, To exclusive
 
 	NewestFirst bool
@@ -275,7 +276,7 @@ func (f *LogFilter) mayMatch(value []byte) bool {
 		return false
 	}
 	for _, name := range [...]string{
-		string(f.Request), string(f.Team), string(f.User), string(f.Customer), string(f.Organization), f.Session,
+		string(f.Request), string(f.Team), string(f.User), string(f.Customer), string(f.Organization), f.Session, f.Prompt,
 	} {
 		if name != "" && !bytes.Contains(value, []byte(name)) {
 			return false
@@ -303,7 +304,8 @@ func (f *LogFilter) matches(r *Record) bool {
 		(f.User == "" || r.User == f.User) &&
 		(f.Customer == "" || r.EndUser == string(f.Customer)) &&
 		(f.Organization == "" || r.Organization == f.Organization) &&
-		(f.Session == "" || r.Session == f.Session)
+		(f.Session == "" || r.Session == f.Session) &&
+		(f.Prompt == "" || r.Prompt.ID == f.Prompt)
 }
 
 var errRecord = errors.New("usage record without an event")

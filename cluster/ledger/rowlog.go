@@ -30,6 +30,7 @@ const (
 	termEndUser      = 'c'
 	termSession      = 's'
 	termRequest      = 'r'
+	termPrompt       = 'p'
 )
 
 // rowLog is the log of usage records. A record's time is the end of the attempt.
@@ -68,7 +69,7 @@ func (p *posting) keep(e *clusterv1.UsageEvent, text []byte) {
 
 // rowEntry returns an entry of the log of records.
 func rowEntry(number uint64, e *clusterv1.UsageEvent, value []byte) block.Entry {
-	out := block.Entry{Number: number, Time: max(endOf(e), 0), Value: value, Terms: make([]block.Term, 0, 7)}
+	out := block.Entry{Number: number, Time: max(endOf(e), 0), Value: value, Terms: make([]block.Term, 0, 8)}
 	account := keyAccount(e)
 	out.Terms = append(out.Terms, block.NewTerm(termKey, account[:]), block.NewTerm(termRequest, e.GetRequest()))
 	for _, x := range [...]struct {
@@ -80,6 +81,7 @@ func rowEntry(number uint64, e *clusterv1.UsageEvent, value []byte) block.Entry 
 		{termUser, e.GetUser()},
 		{termEndUser, e.GetEndUser()},
 		{termSession, e.GetSession()},
+		{termPrompt, e.GetPromptId()},
 	} {
 		if x.value != "" {
 			out.Terms = append(out.Terms, block.NewTerm(x.kind, x.value))
@@ -101,6 +103,7 @@ func (f *LogFilter) terms() []block.Term {
 		{termUser, string(f.User)},
 		{termEndUser, string(f.Customer)},
 		{termSession, f.Session},
+		{termPrompt, f.Prompt},
 	} {
 		if x.value != "" {
 			out = append(out, block.NewTerm(x.kind, x.value))

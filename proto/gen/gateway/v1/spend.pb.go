@@ -49,8 +49,10 @@ type ListSpendLogsRequest struct {
 	SessionId string `protobuf:"bytes,10,opt,name=session_id,json=sessionId,proto3" json:"session_id,omitempty"`
 	// Only the events of keys of this organization.
 	OrganizationId string `protobuf:"bytes,11,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Only the events of requests that were composed with the prompt of this id.
+	PromptId      string `protobuf:"bytes,12,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ListSpendLogsRequest) Reset() {
@@ -156,6 +158,13 @@ func (x *ListSpendLogsRequest) GetSessionId() string {
 func (x *ListSpendLogsRequest) GetOrganizationId() string {
 	if x != nil {
 		return x.OrganizationId
+	}
+	return ""
+}
+
+func (x *ListSpendLogsRequest) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
 	}
 	return ""
 }
@@ -763,7 +772,7 @@ var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xfd\x04\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xe0\x05\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -779,7 +788,8 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"session_id\x18\n" +
 	" \x01(\tB.\xbaH+\xd8\x01\x01r&\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\tchat-4711R\tsessionId\x12^\n" +
-	"\x0forganization_id\x18\v \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationIdB\b\n" +
+	"\x0forganization_id\x18\v \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12a\n" +
+	"\tprompt_id\x18\f \x01(\tBD\xbaHA\xd8\x01\x01r<\x10\x01\x18@2\x0f^[A-Za-z0-9-]*$\x92\x02$f81d4fae-7dec-41d0-8765-00a0c91e6bf6R\bpromptIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
 	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xfa\x0e\n" +
