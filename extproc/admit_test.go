@@ -126,9 +126,9 @@ func (b *bank) free(tb testing.TB, want money.Pico) {
 // helloCost is what hello costs by the provider's report: 9 tokens in, 3 out.
 const helloCost = 39 * money.USD / 1_000_000
 
-// helloMost is what is reserved for it: 12 tokens in, which is the bound of its 8, and
+// helloMost is what is reserved for it: 13 tokens in, which is the bound of its 8, and
 // 1,024 out for a caller that does not set how many.
-const helloMost = (12 + 10*1024) * money.USD / 1_000_000
+const helloMost = (13 + 10*1024) * money.USD / 1_000_000
 
 // However the request ends, its reservation is released, except its cost.
 func TestReleasesWhatItDidNotSpend(t *testing.T) {
@@ -238,15 +238,15 @@ func TestReservesWhatARequestMayCost(t *testing.T) {
 		spec       catalog.Spec
 		want       money.Pico // in millionths of a dollar, of the whole plan
 	}{
-		{"nothing said", hello, one(), 12 + 10*1024},
-		{"tokens said", with(`"max_tokens":100`), one(), 12 + 10*100},
-		{"the larger of two", with(`"max_tokens":100,"max_completion_tokens":200`), one(), 12 + 10*200},
-		{"more than anybody writes", with(`"max_tokens":100000`), one(), 12 + 10*4096},
-		{"choices", with(`"n":3,"max_tokens":100`), one(), 12 + 10*300},
-		{"tools", with(`"tools":[{"type":"function","function":{"name":"f"}}]`), one(), 21 + 10*1024},
-		{"every attempt's input and the most expensive answer", hello, spec, 12 + 12 + 12 + 2*12 + 30*1024},
-		{"retries at one deployment", hello, catalog.Spec{Deployments: one().Deployments, Router: quick(2)}, 3*12 + 10*1024},
-		{"a cheaper tier may not be served", with(`"service_tier":"flex"`), flex, 12 + 10*1024},
+		{"nothing said", hello, one(), 13 + 10*1024},
+		{"tokens said", with(`"max_tokens":100`), one(), 13 + 10*100},
+		{"the larger of two", with(`"max_tokens":100,"max_completion_tokens":200`), one(), 13 + 10*200},
+		{"more than anybody writes", with(`"max_tokens":100000`), one(), 13 + 10*4096},
+		{"choices", with(`"n":3,"max_tokens":100`), one(), 13 + 10*300},
+		{"tools", with(`"tools":[{"type":"function","function":{"name":"f"}}]`), one(), 22 + 10*1024},
+		{"every attempt's input and the most expensive answer", hello, spec, 13 + 13 + 13 + 2*13 + 30*1024},
+		{"retries at one deployment", hello, catalog.Spec{Deployments: one().Deployments, Router: quick(2)}, 3*13 + 10*1024},
+		{"a cheaper tier may not be served", with(`"service_tier":"flex"`), flex, 13 + 10*1024},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -468,7 +468,7 @@ func TestReportsRemainingLimits(t *testing.T) {
 	}
 	want := headers{
 		"x-ratelimit-limit-requests": "60", "x-ratelimit-remaining-requests": "59", "x-ratelimit-reset-requests": "1s",
-		"x-ratelimit-limit-tokens": "1000", "x-ratelimit-remaining-tokens": "898", "x-ratelimit-reset-tokens": "6.12s",
+		"x-ratelimit-limit-tokens": "1000", "x-ratelimit-remaining-tokens": "897", "x-ratelimit-reset-tokens": "6.18s",
 		"x-gateway-key-max-budget": "1", "x-gateway-key-spend": "0.250039",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -16,7 +16,7 @@ import (
 )
 
 // helloInput is what an attempt with hello costs if another one follows it.
-const helloInput = 12 * money.USD / 1_000_000
+const helloInput = 13 * money.USD / 1_000_000
 
 // retried is a single deployment with up to four attempts.
 func retried() catalog.Spec {

@@ -28,7 +28,7 @@ func TestRejectsAboveTheRate(t *testing.T) {
 			"retry-after": "30", "x-ratelimit-limit-requests": "2", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m0s",
 		}},
 		{"tokens", tenancy.Limits{TPM: new(uint32(600))}, with(`"max_tokens":486`), 1, headers{
-			"retry-after": "40", "x-ratelimit-limit-tokens": "600", "x-ratelimit-remaining-tokens": "102", "x-ratelimit-reset-tokens": "49.8s",
+			"retry-after": "40", "x-ratelimit-limit-tokens": "600", "x-ratelimit-remaining-tokens": "101", "x-ratelimit-reset-tokens": "49.9s",
 		}},
 		{"parallel requests", tenancy.Limits{MaxParallel: new(uint32(1))}, hello, 1, headers{
 			"retry-after": "1", "x-ratelimit-limit-requests": "1", "x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "0s",
@@ -76,7 +76,7 @@ func TestReleasesRates(t *testing.T) {
 	e := k.open(t)
 	taken(t, e, hello)
 	a := e.answer(jsonAnswer(goodReply))
-	if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(1000-12-12) {
+	if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(1000-12-13) {
 		t.Errorf("%s tokens remain", got)
 	}
 }

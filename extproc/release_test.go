@@ -78,7 +78,7 @@ func TestRejectedRequestsCountNowhere(t *testing.T) {
 			e := k.open(t)
 			taken(t, e, hello)
 			a := e.answer(jsonAnswer(`{"id":"m","type":"message","role":"assistant","model":"claude","content":[{"type":"text","text":"x"}],"stop_reason":"end_turn","usage":{"input_tokens":9,"output_tokens":3}}`))
-			if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(60-12) {
+			if got := a.headers["x-ratelimit-remaining-tokens"]; got != itoa(60-13) {
 				t.Errorf("%s tokens remain of 60", got)
 			}
 			k.settled()

@@ -23,6 +23,7 @@ const bytesPerToken = 4
 // Tokens that models read around the texts of a request.
 const (
 	perPrompt  = 3
+	perText    = 1 // the mark between two of them
 	perMessage = 4 // the markers and the name of the role
 	perTool    = 8
 	perCall    = 3
@@ -88,9 +89,8 @@ func (c *count) add(t *texts.Text, body []byte) {
 			c.framing += perCall - perTool
 		}
 	}
-	newline := [1]byte{'\n'} // the texts are not one word
+	c.framing += perText
 	c.bound.Add(raw)
-	c.bound.Add(newline[:])
 }
 
 // Rough estimates the input by its bytes.

@@ -63,7 +63,7 @@ func media(name []byte) rule {
 	case "filename":
 		return rule{kind: Name}
 	case "transcript":
-		return rule{kind: Content}
+		return rule{kind: Transcript}
 	case "type", "id", "file_id", "format", "detail", "media_type", "mime_type", "expires_at":
 		return rule{}
 	}

@@ -1,7 +1,8 @@
 package texts
 
 import (
-	"bytes"
+	"encoding/binary"
+	"math/bits"
 
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
@@ -17,23 +18,39 @@ func space(b []byte, i int) int {
 	return i
 }
 
-// str returns the index after the string whose opening quote is at i.
-func str(b []byte, i int) int {
-	for i++; i < len(b); {
-		n := bytes.IndexByte(b[i:], '"')
-		if n < 0 {
-			break
+// Constants for tests on eight bytes at a time.
+const (
+	lanes   = 0x0101010101010101
+	highs   = 0x80 * lanes
+	quotes  = '"' * lanes
+	slashes = '\\' * lanes
+)
+
+// str returns the index after the string whose opening quote is at i, and whether the string has escapes.
+func str(b []byte, i int) (end int, escapes bool) {
+	for i++; i+8 <= len(b); {
+		x := binary.LittleEndian.Uint64(b[i:])
+		quote, slash := x^quotes, x^slashes
+		// A borrow can only spoil lanes above the first hit, so the first is exact.
+		m := ((quote-lanes)&^quote | (slash-lanes)&^slash) & highs
+		if m == 0 {
+			i += 8
+			continue
 		}
-		i += n + 1
-		k := i - 1
-		for b[k-1] == '\\' { // ends at the opening quote
-			k--
+		if i += bits.TrailingZeros64(m) >> 3; b[i] == '"' {
+			return i + 1, escapes
 		}
-		if (i-1-k)%2 == 0 {
-			return i
+		i, escapes = i+2, true // a backslash and what it escapes
+	}
+	for ; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			return i + 1, escapes
+		case '\\':
+			i, escapes = i+1, true
 		}
 	}
-	return len(b)
+	return len(b), escapes
 }
 
 // skip returns the index after the value at i.
@@ -43,7 +60,8 @@ func skip(b []byte, i int) int {
 	}
 	switch b[i] {
 	case '"':
-		return str(b, i)
+		i, _ = str(b, i)
+		return i
 	case '{', '[':
 		return nested(b, i)
 	}
@@ -58,7 +76,7 @@ func nested(b []byte, i int) int {
 	for depth := 0; i < len(b); {
 		switch b[i] {
 		case '"':
-			i = str(b, i)
+			i, _ = str(b, i)
 			continue
 		case '{', '[':
 			depth++
@@ -82,9 +100,8 @@ func name(b []byte, i int) (text []byte, at int, ok bool) {
 	if i >= len(b) || b[i] != '"' {
 		return nil, min(i+1, len(b)), false
 	}
-	end := str(b, i)
-	text = b[i+1 : max(end-1, i+1)]
-	if bytes.IndexByte(text, '\\') >= 0 {
+	end, escapes := str(b, i)
+	if text = b[i+1 : max(end-1, i+1)]; escapes {
 		text = splice.Plain(text)
 	}
 	return text, space(b, space(b, end)+1), true
@@ -119,8 +136,9 @@ func find(b []byte, i int, want string) []byte {
 	if at == 0 || b[at] != '"' {
 		return nil
 	}
-	text := b[at+1 : max(str(b, at)-1, at+1)]
-	if bytes.IndexByte(text, '\\') >= 0 {
+	end, escapes := str(b, at)
+	text := b[at+1 : max(end-1, at+1)]
+	if escapes {
 		return splice.Plain(text)
 	}
 	return text

@@ -100,7 +100,7 @@ func (w *walker) responsesItemMember(name []byte) rule {
 		return rule{kind: Arguments}
 	case "action":
 		return rule{kind: Arguments, in: responsesAction}
-	case "reason":
+	case "reason", "revised_prompt":
 		return rule{kind: Content}
 	case "output", "outputs", "results", "error":
 		return rule{kind: Result, in: responsesPart, role: Tool}
@@ -116,8 +116,10 @@ func (w *walker) responsesPartMember(name []byte) rule {
 	switch string(name) {
 	case "type", "id", "file_id", "detail", "outcome", "annotations", "code":
 		return rule{}
-	case "text", "message", "logs", "stdout", "stderr", "transcript":
+	case "text", "message", "logs", "stdout", "stderr":
 		return rule{kind: w.at.said}
+	case "transcript":
+		return rule{kind: Transcript}
 	case "content":
 		return rule{kind: w.at.said, in: responsesPart}
 	case "refusal":
@@ -139,7 +141,7 @@ func (w *walker) event(i int) {
 	w.at.role = Assistant
 	w.at.item = index(w.b, i, "output_index", 0)
 	w.at.part = index(w.b, i, "content_index", index(w.b, i, "summary_index", 0))
-	w.at.repeat = !hasSuffix(typed, ".delta") && !hasSuffix(typed, ".added")
+	w.at.repeat = !hasSuffix(typed, ".delta") && !hasSuffix(typed, ".added") && !hasSuffix(typed, ".partial_image")
 	switch {
 	case bytes.Contains(typed, []byte("reasoning")):
 		w.at.said = Reasoning
@@ -147,6 +149,8 @@ func (w *walker) event(i int) {
 		w.at.said = Refusal
 	case bytes.Contains(typed, []byte("_arguments")), bytes.Contains(typed, []byte("_input")), bytes.Contains(typed, []byte("_code")):
 		w.at.said = Arguments
+	case bytes.Contains(typed, []byte(".transcript.")):
+		w.at.said = Transcript
 	case bytes.Contains(typed, []byte(".audio.")):
 		w.at.said = Media
 	default:
@@ -156,7 +160,12 @@ func (w *walker) event(i int) {
 
 func (w *walker) responsesEventMember(name []byte) rule {
 	switch string(name) {
-	case "delta", "text", "refusal", "arguments", "input", "code", "transcript":
+	case "code":
+		if w.at.said != Arguments { // of an error
+			return rule{}
+		}
+		return rule{kind: Arguments}
+	case "delta", "text", "refusal", "arguments", "input", "transcript":
 		return rule{kind: w.at.said}
 	case "partial_image_b64":
 		return rule{kind: Media}

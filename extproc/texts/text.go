@@ -33,6 +33,7 @@ const (
 	Schema           // of a tool's arguments
 	Format           // the schema of a structured response
 	Prediction       // what the caller expects as response
+	Transcript       // of sound that somebody speaks
 	Media            // data or address of a picture, sound or a file
 	Logprobs         // the tokens of a text once more, with probabilities
 	Other            // a member that the language does not have
@@ -42,7 +43,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{
 		"skipped", "content", "refusal", "reasoning", "arguments", "result", "tool_name", "name", "description", "schema", "format",
-		"prediction", "media", "logprobs", "other",
+		"prediction", "transcript", "media", "logprobs", "other",
 	}
 	if int(k) >= len(names) {
 		return "invalid"

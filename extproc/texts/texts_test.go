@@ -1,18 +1,28 @@
 package texts_test
 
 import (
+	"bytes"
+	"io/fs"
 	"iter"
+	"path/filepath"
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/tools/txtar"
 
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/texts"
 )
 
+// tester is what testing.TB and rapid.T share.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
 // collect returns the texts of a body, and requires what holds for all of them: they are in order, and
 // each is the inside of a string, or an object or array.
-func collect(tb testing.TB, body []byte, all iter.Seq[texts.Text]) []texts.Text {
+func collect(tb tester, body []byte, all iter.Seq[texts.Text]) []texts.Text {
 	tb.Helper()
 	twice := jsontext.AllowDuplicateNames(true)
 	var out []texts.Text
@@ -86,11 +96,46 @@ func TestStopsWhenAsked(t *testing.T) {
 	}
 }
 
+// realistic returns the bodies of all golden files below a directory: requests, answers, and events.
+func realistic(tb testing.TB, dir string) [][]byte {
+	tb.Helper()
+	var out [][]byte
+	add := func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		a, err := txtar.ParseFile(path)
+		if err != nil {
+			return err
+		}
+		for _, f := range a.Files {
+			body := f.Data
+			if _, rest, ok := bytes.Cut(body, []byte("\n\n")); ok && filepath.Ext(f.Name) == ".http" {
+				body = rest
+			}
+			if bytes.HasPrefix(body, []byte("{\n")) || filepath.Ext(f.Name) == ".json" {
+				out = append(out, body)
+				continue
+			}
+			for line := range bytes.Lines(body) {
+				if line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("data:"))); bytes.HasPrefix(line, []byte("{")) {
+					out = append(out, line)
+				}
+			}
+		}
+		return nil
+	}
+	if err := filepath.WalkDir(dir, add); err != nil || len(out) < 20 {
+		tb.Fatalf("%d bodies in %s: %v", len(out), dir, err)
+	}
+	return out
+}
+
 // FuzzReaders: in every body that a scanner accepts, the texts are in order, each has a path, and each can
 // be replaced. Of other bytes nothing is required but an end.
 func FuzzReaders(f *testing.F) {
-	for language := range readers() {
-		for _, body := range bodies(f, language) {
+	for _, dir := range []string{"testdata", "../provider/testdata", "../responses/testdata"} {
+		for _, body := range realistic(f, dir) {
 			f.Add(body)
 		}
 	}

@@ -108,7 +108,7 @@ func (w *walker) value(i int, r rule) int {
 	}
 	switch c := w.b[i]; {
 	case c == '"':
-		end := str(w.b, i)
+		end, _ := str(w.b, i)
 		w.give(i+1, max(end-1, i+1), r, false)
 		return end
 	case c != '{' && c != '[':

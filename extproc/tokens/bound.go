@@ -56,7 +56,7 @@ func (b *Bound) Add(json []byte) {
 // block adds the first bytes of JSON, and returns their number.
 func (b *Bound) block(json []byte) int {
 	weights, prev, word, sum, i := b.weights, uint32(b.prev), b.word, b.sum, 0
-	for ; i < min(len(json), blockSize); i++ {
+	for n := min(len(json), blockSize); i < n; i++ {
 		cur := uint32(classes[json[i]] - zero)
 		switch {
 		case cur-classLower < classDigit-classLower:
