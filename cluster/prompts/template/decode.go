@@ -1,21 +1,158 @@
 package template
 
 import (
-	"github.com/go-json-experiment/json"
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Values are the values of a template's variables. The zero Values has none. Values are
-// immutable and safe for concurrent use.
-type Values struct{ vars map[string]any }
+// Bounds of Values.
+const (
+	MaxValues   = 1 << 20 // bytes of the JSON
+	MaxNesting  = 100     // lists and objects within others
+	maxDecoded  = 2 << 20 // bytes that the values take
+	maxIntegers = 1000    // digits of an integer
+)
+
+// Values are the values of a template's variables. Objects keep their order and integers
+// stay integers. The zero Values has none. Values are immutable and safe for concurrent
+// use.
+type Values struct{ vars *dict }
 
 // Decode reads Values from a JSON object. The error is a *fault.Error with code
-// invalid_prompt_variables, without a Param.
+// invalid_prompt_variables or, if the values are too large, prompt_variables_too_large;
+// it has no Param.
 func Decode(object []byte) (Values, error) {
-	var v Values
-	if err := json.Unmarshal(object, &v.vars); err != nil || v.vars == nil {
-		return Values{}, fault.Field("", "invalid_prompt_variables", "The variables are no JSON object. Send an object with a member for each variable.")
+	if len(object) > MaxValues {
+		return Values{}, tooLarge("The variables have more than %d bytes. Send shorter ones.", MaxValues)
 	}
-	return v, nil
+	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(object))}
+	if d.in.PeekKind() != '{' {
+		return Values{}, invalidValues("The variables are no JSON object. Send an object with a member for each variable.")
+	}
+	v, err := d.value(0)
+	if err == nil {
+		if _, end := d.in.ReadToken(); !errors.Is(end, io.EOF) {
+			err = invalidValues("There is something after the object of variables.")
+		}
+	}
+	if err != nil {
+		var f *fault.Error
+		if !errors.As(err, &f) {
+			err = invalidValues("The variables are no valid JSON: each member needs a name of its own, and text has to be UTF-8.")
+		}
+		return Values{}, err
+	}
+	return Values{v.(*dict)}, nil
+}
+
+func invalidValues(format string, args ...any) error {
+	return fault.Field("", "invalid_prompt_variables", format, args...)
+}
+
+func tooLarge(format string, args ...any) error {
+	return fault.Field("", "prompt_variables_too_large", format, args...)
+}
+
+type decoder struct {
+	in    *jsontext.Decoder
+	bytes int
+}
+
+func (d *decoder) grow(n int) error {
+	if d.bytes += n; d.bytes > maxDecoded {
+		return tooLarge("The variables take more than %d bytes of memory. Send fewer members and elements.", maxDecoded)
+	}
+	return nil
+}
+
+func (d *decoder) value(depth int) (value, error) {
+	if depth > MaxNesting {
+		return nil, invalidValues("The variables are nested more than %d deep.", MaxNesting)
+	}
+	t, err := d.in.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	if err := d.grow(wordBytes); err != nil {
+		return nil, err
+	}
+	switch t.Kind() {
+	case 'n':
+		return nil, nil
+	case 't', 'f':
+		return t.Bool(), nil
+	case '0':
+		return number(t.String())
+	case '"':
+		s := t.String()
+		return s, d.grow(len(s) + wordBytes)
+	case '[':
+		return d.list(depth)
+	}
+	return d.object(depth)
+}
+
+func (d *decoder) list(depth int) (value, error) {
+	out := &list{}
+	for d.in.PeekKind() != ']' {
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		out.items = append(out.items, v)
+	}
+	_, err := d.in.ReadToken()
+	return out, err
+}
+
+func (d *decoder) object(depth int) (value, error) {
+	out := &dict{}
+	for d.in.PeekKind() != '}' {
+		t, err := d.in.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		key := t.String()
+		if err := d.grow(len(key) + entryBytes); err != nil {
+			return nil, err
+		}
+		v, err := d.value(depth + 1)
+		if err != nil {
+			return nil, err
+		}
+		out.put(key, key, v)
+	}
+	_, err := d.in.ReadToken()
+	return out, err
+}
+
+// number reads a number as Python does: one with a point or an exponent is a float.
+func number(text string) (value, error) {
+	if strings.ContainsAny(text, ".eE") {
+		f, err := strconv.ParseFloat(text, 64)
+		if err != nil && !math.IsInf(f, 0) {
+			return nil, err
+		}
+		return f, nil
+	}
+	if n, err := strconv.Atoi(text); err == nil {
+		return n, nil
+	}
+	if len(text) > maxIntegers {
+		return nil, invalidValues("An integer has more than %d digits.", maxIntegers)
+	}
+	b, ok := new(big.Int).SetString(text, 10)
+	if !ok {
+		return nil, strconv.ErrSyntax
+	}
+	return b, nil
 }

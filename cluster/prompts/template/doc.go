@@ -1,13 +1,32 @@
-// Package template implements the language of prompts: a bounded subset of
-// Jinja2. Text, {{ expressions }} with filters, {% if %}, {% for %} over lists that
-// the caller supplies, {# comments #}, {% raw %} and the dashes that remove white
-// space mean the same as there. A value that is not supplied is empty text.
+// Package template implements the language of prompts: Jinja2, as it is in a sandbox.
 //
-// It is not a library's Jinja, because the omissions are its purpose: a template cannot
-// call a function, make a list, read a file, or reach an attribute that is not in the
-// values. A value is text and is never read as a template. Every rendering ends: its
-// bounds are numbers of steps and bytes and not a time, so the same template with the
-// same values always has the same result.
+// The law: Parse rejects a template, with the line, the column and the word that is not
+// supported, or Render returns what Jinja2 3.1.6 returns for it in an
+// ImmutableSandboxedEnvironment with ChainableUndefined, the extension loopcontrols and
+// the default settings for white space. Where Jinja raises an exception, Render returns an
+// error with code template_error. It never returns another text. Expected texts that the
+// real Jinja made are in testdata.
+//
+// A value that is not given is empty: in the output, in loops and tests, joined with ~, and
+// so are its attributes and elements. Where Jinja needs a value it raises an exception for
+// it, as for missing + 1, and so does Render.
+//
+// It is not a library, because its bounds are its purpose. A rendering counts its steps and
+// the bytes of the values that it makes, before it makes them, and not its time: the same
+// template with the same values has the same result on every node. One that exceeds a bound
+// ends with the code template_too_costly. A template cannot read files, and reaches only
+// attributes that change nothing and do not begin with an underscore. A value is never read
+// as a template.
+//
+// What Jinja has and Parse rejects: the filters random and urlize, the functions lipsum and
+// strftime_now, the tags block, extends, import, from and autoescape, includes of anything
+// but prompts, and the test sameas for other values than true, false and none. Render
+// rejects a few more with template_error, all of which name the operation: what Python
+// shows with an address in memory, such as a generator or a method that is not called, and
+// a few methods and formats of numbers.
+//
+// The way of a template: lex cuts it into tokens, parse builds nodes, bind finds the frame
+// of each name by Jinja's rules, and a machine runs the nodes. Every node counts there.
 //
 // A Template is immutable and safe for concurrent use.
 package template

@@ -5,200 +5,263 @@ import (
 	"strings"
 )
 
-// node is a part of a template: textNode, outputNode, ifNode or forNode.
-type node any
-
-type textNode string
-
-type outputNode struct{ value expr }
-
-type ifNode struct {
-	branches []branch
-	last     []node // else
-}
-
-type branch struct {
-	condition expr
-	body      []node
-}
-
-type forNode struct {
-	name string
-	list expr
-	body []node
-	last []node // where the list is empty
-}
-
-// parser reads pieces one after the other.
+// parser reads tokens one after the other.
 type parser struct {
-	items     []item
-	source    string
-	next      int
-	loops     []string // names of the loops that are open
-	variables []string
-}
-
-// tag is a {% %} that ends or divides a block.
-type tag struct {
-	word string // empty: the source's end
-	rest []token
-	at   int
+	source   string
+	tokens   []token
+	next     int
+	depth    int
+	loops    int // that are open and that break and continue can end
+	stored   map[string]bool
+	includes []Reference
 }
 
 func (p *parser) wrong(at int, format string, args ...any) error {
 	return wrongAt(p.source, at, format, args...)
 }
 
-// block reads up to the tag that ends it or divides it, or to the end.
-func (p *parser) block(depth int) ([]node, tag, error) {
-	var out []node
-	for p.next < len(p.items) {
-		it := p.items[p.next]
+func (p *parser) peek() token { return p.tokens[p.next] }
+
+func (p *parser) look() token { return p.tokens[min(p.next+1, len(p.tokens)-1)] }
+
+func (p *parser) take() token {
+	t := p.tokens[p.next]
+	if t.kind != atEnd {
 		p.next++
-		switch it.kind {
-		case isText:
-			out = append(out, textNode(it.text))
-		case isOutput:
-			value, err := p.output(it)
-			if err != nil {
-				return nil, tag{}, err
-			}
-			out = append(out, outputNode{value})
-		case isTag:
-			tokens, err := p.lex(it)
-			if err != nil {
-				return nil, tag{}, err
-			}
-			t := tag{word: tokens[0].text, rest: tokens[1:], at: tokens[0].at}
-			if tokens[0].kind != isName {
-				return nil, t, p.wrong(it.at, "a tag begins with its name, such as if or for")
-			}
-			if depth == maxDepth {
-				return nil, t, p.wrong(t.at, "blocks are nested more than %d deep", maxDepth)
-			}
-			n, err := p.tag(t, depth)
-			if err != nil || n == nil {
-				return out, t, err
-			}
-			out = append(out, n)
-		}
 	}
-	return out, tag{at: len(p.source)}, nil
+	return t
 }
 
-// tag reads the block that a tag begins; nothing for one that ends a block or divides it.
-func (p *parser) tag(t tag, depth int) (node, error) {
-	switch t.word {
-	case "if":
-		return p.conditional(t, depth)
-	case "for":
-		return p.loop(t, depth)
-	case "elif", "else", "endif", "endfor":
-		return nil, nil
+func (t token) is(kind tokenKind, text string) bool { return t.kind == kind && t.text == text }
+
+func (p *parser) sign(text string) bool { return p.peek().is(aSign, text) }
+
+func (p *parser) word(text string) bool { return p.peek().is(aName, text) }
+
+// skip takes the next token if it is a sign or a word.
+func (p *parser) skip(kind tokenKind, text string) bool {
+	if !p.peek().is(kind, text) {
+		return false
 	}
-	return nil, p.wrong(t.at, "there is no tag %s; templates have if, elif, else, for and raw", t.word)
+	p.next++
+	return true
 }
 
-func (p *parser) conditional(t tag, depth int) (node, error) {
-	out := ifNode{}
-	for {
-		condition, err := p.whole(t.rest)
-		if err != nil {
-			return nil, err
-		}
-		body, end, err := p.block(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		out.branches = append(out.branches, branch{condition, body})
-		switch end.word {
-		case "elif":
-			t = end
-			continue
-		case "else":
-			if out.last, err = p.until(end, "endif", depth); err != nil {
-				return nil, err
-			}
-			return out, nil
-		case "endif":
-			return out, p.nothing(end)
-		}
-		return nil, p.wrong(t.at, "this block has no {%% endif %%}")
-	}
-}
-
-func (p *parser) loop(t tag, depth int) (node, error) {
-	if len(t.rest) < 3 || t.rest[0].kind != isName || t.rest[1].text != "in" {
-		return nil, p.wrong(t.at, "write {%% for name in list %%}")
-	}
-	out := forNode{name: t.rest[0].text}
-	if reserved(out.name) || strings.HasPrefix(out.name, "_") {
-		return nil, p.wrong(t.rest[0].at, "%s cannot be a name", out.name)
-	}
-	var err error
-	if out.list, err = p.whole(t.rest[2:]); err != nil {
-		return nil, err
-	}
-	p.loops = append(p.loops, out.name, "loop")
-	body, end, err := p.block(depth + 1)
-	p.loops = p.loops[:len(p.loops)-2]
-	if err != nil {
-		return nil, err
-	}
-	out.body = body
-	switch end.word {
-	case "else":
-		out.last, err = p.until(end, "endfor", depth)
-		return out, err
-	case "endfor":
-		return out, p.nothing(end)
-	}
-	return nil, p.wrong(t.at, "this loop has no {%% endfor %%}")
-}
-
-// until reads the part between else and the end of its block.
-func (p *parser) until(divider tag, word string, depth int) ([]node, error) {
-	if err := p.nothing(divider); err != nil {
-		return nil, err
-	}
-	body, end, err := p.block(depth + 1)
-	switch {
-	case err != nil:
-		return nil, err
-	case end.word != word:
-		return nil, p.wrong(divider.at, "this block has no {%% %s %%}", word)
-	}
-	return body, p.nothing(end)
-}
-
-// nothing returns an error if a tag has more than its name.
-func (p *parser) nothing(t tag) error {
-	if t.rest[0].kind != isEnd {
-		return p.wrong(t.rest[0].at, "%s takes nothing", t.word)
+func (p *parser) expect(kind tokenKind, text string) error {
+	if !p.skip(kind, text) {
+		return p.wrong(p.peek().at, "%q is expected here", text)
 	}
 	return nil
 }
 
-func (p *parser) output(it item) (expr, error) {
-	tokens, err := p.lex(it)
+// expectEnd takes the end of a tag.
+func (p *parser) expectEnd(kind tokenKind) error {
+	t := p.peek()
+	if t.kind != kind {
+		return p.wrong(t.at, "%s is not expected here", t.shown())
+	}
+	p.next++
+	return nil
+}
+
+func (t token) shown() string {
+	switch t.kind {
+	case aString:
+		return "this text"
+	case atEnd, endsTag, endsOutput:
+		return "the end"
+	case aText, beginsOutput, beginsTag, aName, anInteger, aFloat, aSign:
+	}
+	return quote(t.text)
+}
+
+func (p *parser) deeper(at int) error {
+	if p.depth++; p.depth > maxDepth {
+		return p.wrong(at, "blocks and expressions are nested more than %d deep", maxDepth)
+	}
+	return nil
+}
+
+func (p *parser) higher() { p.depth-- }
+
+// end is a tag that ends or divides a block; its word is empty at the source's end.
+type end struct {
+	word string
+	at   int
+}
+
+// block reads up to the tag that ends or divides it, which is one of words, or to the
+// end of the source. The words of that tag are taken, its end is not.
+func (p *parser) block(words ...string) ([]node, end, error) {
+	if err := p.deeper(p.peek().at); err != nil {
+		return nil, end{}, err
+	}
+	defer p.higher()
+	var out []node
+	for {
+		t := p.take()
+		var n node
+		var err error
+		switch t.kind {
+		case aText:
+			n = &textNode{t.text}
+		case beginsOutput:
+			n, err = p.output(t.at)
+		case beginsTag:
+			word := p.take()
+			if word.kind != aName {
+				return nil, end{}, p.wrong(word.at, "a tag begins with its name")
+			}
+			if slices.Contains(words, word.text) {
+				return out, end{word.text, word.at}, nil
+			}
+			n, err = p.tag(word, words)
+			if err == nil {
+				err = p.expectEnd(endsTag)
+			}
+		default:
+			return out, end{at: t.at}, nil
+		}
+		if err != nil {
+			return nil, end{}, err
+		}
+		out = append(out, n)
+	}
+}
+
+// body reads the body of a block up to one of words. The end of the tag before is not
+// taken yet; a colon may stand before it.
+func (p *parser) body(of token, words ...string) ([]node, string, error) {
+	p.skip(aSign, ":")
+	if err := p.expectEnd(endsTag); err != nil {
+		return nil, "", err
+	}
+	out, last, err := p.block(words...)
+	if err == nil && last.word == "" {
+		err = p.wrong(of.at, "this %s has no {%% end%s %%}", of.text, of.text)
+	}
+	return out, last.word, err
+}
+
+func (p *parser) output(at int) (node, error) {
+	value, err := p.tupleOr(nil)
+	if err == nil {
+		err = p.expectEnd(endsOutput)
+	}
+	return &outputNode{place{at}, []expr{value}}, err
+}
+
+// tag reads a tag after its word. words would end or divide the block that it is in.
+func (p *parser) tag(word token, words []string) (node, error) {
+	switch word.text {
+	case "if":
+		return p.ifTag(word)
+	case "for":
+		return p.forTag(word)
+	case "break", "continue":
+		if p.loops == 0 {
+			return nil, p.wrong(word.at, "%s stands in a loop only", word.text)
+		}
+		if word.text == "break" {
+			return &breakNode{place{word.at}}, nil
+		}
+		return &continueNode{place{word.at}}, nil
+	case "set":
+		return p.setTag(word)
+	case "with":
+		return p.withTag(word)
+	case "macro":
+		return p.macroTag(word)
+	case "call":
+		return p.callTag(word)
+	case "filter":
+		return p.filterTag(word)
+	case "include":
+		return p.includeTag(word)
+	case "print":
+		return p.printTag(word)
+	case "elif", "else", "endif", "endfor", "endset", "endwith", "endmacro", "endcall", "endfilter", "endraw":
+		if len(words) > 0 {
+			return nil, p.wrong(word.at, "%s is not expected here; the block that is open needs %s", quote(word.text), strings.Join(words, " or "))
+		}
+		return nil, p.wrong(word.at, "there is no block that {%% %s %%} could be of", word.text)
+	}
+	return nil, p.wrong(word.at, "there is no tag %s; templates have %s", word.text, tagNames)
+}
+
+const tagNames = "break, call, continue, filter, for, if, include, macro, print, raw, set, with"
+
+func (p *parser) ifTag(word token) (node, error) {
+	out := &ifNode{}
+	for {
+		condition, err := p.tupleWithoutIf()
+		if err != nil {
+			return nil, err
+		}
+		body, last, err := p.body(word, "elif", "else", "endif")
+		if err != nil {
+			return nil, err
+		}
+		out.branches = append(out.branches, branch{condition, body})
+		switch last {
+		case "else":
+			out.last, _, err = p.body(word, "endif")
+			return out, err
+		case "endif":
+			return out, nil
+		}
+	}
+}
+
+func (p *parser) forTag(word token) (node, error) {
+	out := &forNode{place: place{word.at}}
+	var err error
+	if out.target, err = p.target(false, "in"); err != nil {
+		return nil, err
+	}
+	out.target.names(func(n *nameExpr) {
+		if n.text == "loop" && err == nil {
+			err = p.wrong(n.at, "loop cannot be assigned to")
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	return p.whole(tokens)
+	if err := p.expect(aName, "in"); err != nil {
+		return nil, err
+	}
+	if out.list, err = p.tupleWithoutIf("recursive"); err != nil {
+		return nil, err
+	}
+	if p.skip(aName, "if") {
+		if out.test, err = p.expression(); err != nil {
+			return nil, err
+		}
+	}
+	out.recursive = p.skip(aName, "recursive")
+	p.loops++
+	body, last, err := p.body(word, "endfor", "else")
+	p.loops--
+	if err != nil {
+		return nil, err
+	}
+	out.body = body
+	if last == "else" {
+		outer := p.loops
+		if out.recursive {
+			p.loops = 0 // the loop is a function of its own
+		}
+		out.last, _, err = p.body(word, "endfor")
+		p.loops = outer
+	}
+	return out, err
 }
 
-// uses records the use of a name.
-func (p *parser) uses(name string) {
-	if !slices.Contains(p.loops, name) && !slices.Contains(p.variables, name) {
-		p.variables = append(p.variables, name)
-	}
-}
-
-// reserved reports whether a word has a meaning of its own.
-func reserved(word string) bool {
-	switch word {
-	case "and", "or", "not", "in", "is", "if", "else", "for", "loop", "true", "false", "none", "True", "False", "None":
-		return true
-	}
-	return false
+// ownLoops reads with read, where break and continue mean no loop that is open now.
+func (p *parser) ownLoops(read func() error) error {
+	outer := p.loops
+	p.loops = 0
+	err := read()
+	p.loops = outer
+	return err
 }

@@ -2,21 +2,29 @@ package template
 
 import (
 	"fmt"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Bounds of a template and of its rendering.
+// Bounds of a template and of its rendering. A rendering takes less than 50 ms and 4 MiB.
 const (
-	MaxSource = 256 << 10 // bytes of a template
-	MaxOutput = 1 << 20   // bytes of a rendering
-	maxDepth  = 20        // blocks within blocks, and parentheses within parentheses
-	maxSteps  = 100_000   // nodes that a rendering visits
+	MaxSource   = 256 << 10 // bytes of a template
+	MaxOutput   = 512 << 10 // bytes of a rendering
+	MaxIncludes = 5         // templates that include one another
+
+	maxDepth   = 50         // blocks and expressions within others, in a template
+	maxNesting = 200        // values within others, and calls of macros within others
+	maxSteps   = 200_000    // nodes, items and pieces of text that a rendering visits
+	maxBytes   = 1536 << 10 // of the values that a rendering makes
 )
 
 // Template is a parsed template.
 type Template struct {
+	source    string
 	body      []node
+	frame     *frame
 	variables []string
 	includes  []Reference
 }
@@ -27,23 +35,29 @@ func Parse(source string) (*Template, error) {
 	if len(source) > MaxSource {
 		return nil, fault.Field("", "too_long", "The template is longer than %d bytes.", MaxSource)
 	}
-	items, err := split(source)
+	if !utf8.ValidString(source) {
+		return nil, fault.Field("", "invalid_template", "The template is not UTF-8.")
+	}
+	source = normalized(source)
+	tokens, err := lex(source)
 	if err != nil {
 		return nil, err
 	}
-	p := &parser{items: items, source: source}
-	body, end, err := p.block(0)
+	p := &parser{source: source, tokens: tokens, stored: map[string]bool{}}
+	body, _, err := p.block()
 	if err != nil {
 		return nil, err
 	}
-	if end.word != "" {
-		return nil, p.wrong(end.at, "there is no block that {%% %s %%} could be of", end.word)
+	b := &binder{source: source}
+	frame, err := b.bind(body)
+	if err != nil {
+		return nil, err
 	}
-	return &Template{body: body, variables: p.variables}, nil
+	return &Template{source, body, frame, b.variables, p.includes}, nil
 }
 
-// Variables returns the names of the values that the template uses, in the order of
-// their first use. The caller must not change the slice.
+// Variables returns the names of the values that the template looks up. The caller must
+// not change the slice.
 func (t *Template) Variables() []string { return t.variables }
 
 // Includes returns the prompts that the template includes, each once, in the order of
@@ -51,20 +65,40 @@ func (t *Template) Variables() []string { return t.variables }
 func (t *Template) Includes() []Reference { return t.includes }
 
 // Render renders the template with values. A template that includes others gets them from
-// resolve, which may be nil for one without includes. The error is a *fault.Error for a
-// rendering that exceeds a bound.
-func (t *Template) Render(values Values, _ Resolver) (string, error) {
+// resolve, which may be nil for one without includes. The error is a *fault.Error with
+// code template_error where Jinja fails too, or template_too_costly for a rendering that
+// exceeds a bound; or it is that of resolve.
+func (t *Template) Render(values Values, resolve Resolver) (out string, err error) {
 	if len(t.body) == 1 { // most messages have no variable
-		if text, ok := t.body[0].(textNode); ok {
-			return string(text), nil
+		if text, ok := t.body[0].(*textNode); ok {
+			return text.text, nil
 		}
 	}
-	r := renderer{values: values.vars}
-	if err := r.nodes(t.body); err != nil {
-		return "", err
-	}
-	return string(r.out), nil
+	m := &machine{tpl: t, context: &context{values: values.vars}, resolve: resolve, out: make([]byte, 0, len(t.source)+len(t.source)/4)}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case *failure:
+			out, err = "", r.err
+		case resolveError:
+			out, err = "", r.err
+		default:
+			panic(r)
+		}
+	}()
+	m.run()
+	return string(m.out), nil
 }
+
+// run renders the template that the machine is at.
+func (m *machine) run() {
+	m.enter(m.tpl.frame)
+	m.nodes(m.tpl.body)
+	m.leave()
+}
+
+// says reports whether a text is part of the template.
+func (t *Template) says(text string) bool { return strings.Contains(t.source, text) }
 
 // position is where a byte of the source is, as people count.
 func position(source string, at int) (line, column int) {

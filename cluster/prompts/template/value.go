@@ -1,180 +1,162 @@
 package template
 
-import (
-	"math"
-	"strconv"
-	"strings"
+import "math/big"
 
-	"github.com/go-json-experiment/json"
-)
+// value is what an expression has: nil for None, bool, int, *big.Int for what an int
+// cannot hold, float64, string, markup, or one of the types of pointers below. Lists,
+// tuples and dicts are never changed once they are made, so templates can share them.
+type value = any
 
-// absent is the value of what was not supplied.
-type absent struct{}
+// markup is a text that is safe in HTML, Python's Markup: other text that is added to
+// it is escaped.
+type markup string
 
-// loopState is what a loop's body knows of it.
-type loopState struct{ index, length int }
+type list struct{ items []value }
 
-// memberOf returns an attribute or an element; absent where there is none.
-func memberOf(of, key any) any {
-	switch of := of.(type) {
-	case map[string]any:
-		if k, ok := key.(string); ok {
-			if v, ok := of[k]; ok {
-				return v
-			}
-		}
-	case []any:
-		if i, ok := key.(float64); ok && i == math.Trunc(i) {
-			if i < 0 {
-				i += float64(len(of))
-			}
-			if i >= 0 && i < float64(len(of)) {
-				return of[int(i)]
-			}
-		}
-	case loopState:
-		switch key {
-		case "index":
-			return float64(of.index + 1)
-		case "index0":
-			return float64(of.index)
-		case "first":
-			return of.index == 0
-		case "last":
-			return of.index == of.length-1
-		case "length":
-			return float64(of.length)
-		}
-	}
-	return absent{}
+type tuple struct {
+	items []value
+	group bool // of groupby, whose parts have the names grouper and list
 }
 
-// truth is whether a condition of the value holds.
-func truth(v any) bool {
+// undefined is the value of what has none.
+type undefined struct {
+	name   string // for error texts; may be empty
+	strict bool   // of an `if` without `else`: it has no attributes either
+}
+
+// missing says in error texts what is not defined.
+func (u *undefined) missing() string {
+	if u.name == "" {
+		return "a value that is used here"
+	}
+	return u.name
+}
+
+// unset is an argument that is not given, and a slot without a value.
+type unset struct{}
+
+// rangeOf is Python's range. It is not a list: it counts while it is read.
+type rangeOf struct{ start, stop, step, length int }
+
+// view is what keys(), values() and items() of a dict return.
+type view struct {
+	kind  string // keys, values, items
+	items []value
+}
+
+// generator is what filters like map and select return: it can be read once.
+type generator struct {
+	items []value
+	next  int
+	fault *failure // what the items end with; nil for none
+}
+
+// namespace has attributes that a template can set.
+type namespace struct{ attrs *dict }
+
+type cycler struct {
+	items []value
+	at    int
+}
+
+type joiner struct {
+	between value
+	used    bool
+}
+
+// method is a method of a value that was not called yet.
+type method struct {
+	of   value
+	with *native
+}
+
+// typeName is Python's name of a value's type, for error texts.
+func typeName(v value) string {
 	switch v := v.(type) {
-	case nil, absent:
+	case nil:
+		return "None"
+	case bool:
+		return "bool"
+	case int, *big.Int:
+		return "int"
+	case float64:
+		return "float"
+	case string:
+		return "str"
+	case markup:
+		return "Markup"
+	case *list:
+		return "list"
+	case *tuple:
+		return "tuple"
+	case *dict:
+		return "dict"
+	case *undefined:
+		return "undefined"
+	case *rangeOf:
+		return "range"
+	case *view:
+		return "dict_" + v.kind
+	case *generator:
+		return "generator"
+	case *namespace:
+		return "namespace"
+	case *macro:
+		return "macro"
+	case *loop:
+		return "loop"
+	case *cycler:
+		return "cycler"
+	case *joiner:
+		return "joiner"
+	}
+	return "function"
+}
+
+// truth is Python's bool().
+func truth(v value) bool {
+	switch v := v.(type) {
+	case nil, *undefined:
 		return false
 	case bool:
 		return v
+	case int:
+		return v != 0
 	case float64:
 		return v != 0
 	case string:
 		return v != ""
-	case []any:
-		return len(v) > 0
-	case map[string]any:
-		return len(v) > 0
+	case markup:
+		return v != ""
+	case *list:
+		return len(v.items) > 0
+	case *tuple:
+		return len(v.items) > 0
+	case *dict:
+		return v.len() > 0
+	case *view:
+		return len(v.items) > 0
+	case *rangeOf:
+		return v.length > 0
 	}
 	return true
 }
 
-// appendText writes a value as text: numbers in their shortest form, lists and
-// objects as JSON.
-func appendText(out []byte, v any) []byte {
+// textOf returns the characters of a text.
+func textOf(v value) (string, bool) {
 	switch v := v.(type) {
-	case nil, absent, loopState:
-		return out
 	case string:
-		return append(out, v...)
-	case bool:
-		return strconv.AppendBool(out, v)
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return strconv.AppendInt(out, int64(v), 10)
-		}
-		return strconv.AppendFloat(out, v, 'g', -1, 64)
+		return v, true
+	case markup:
+		return string(v), true
 	}
-	text, err := json.Marshal(v, json.Deterministic(true))
-	if err != nil { // only for text that is not UTF-8, which JSON is not decoded to
-		return out
-	}
-	return append(out, text...)
+	return "", false
 }
 
-func textOf(v any) string {
-	if s, ok := v.(string); ok {
-		return s
+// like returns text as the same kind of text as v.
+func like(v value, text string) value {
+	if _, ok := v.(markup); ok {
+		return markup(text)
 	}
-	return string(appendText(nil, v))
-}
-
-// compare says whether two values are in a relation. Those of different sorts are
-// not, but for being different.
-func compare(sign string, a, b any) bool {
-	switch sign {
-	case "in":
-		return contains(b, a)
-	case "==":
-		return equal(a, b)
-	case "!=":
-		return !equal(a, b)
-	}
-	var order int
-	switch a := a.(type) {
-	case float64:
-		b, ok := b.(float64)
-		if !ok {
-			return false
-		}
-		switch {
-		case a < b:
-			order = -1
-		case a > b:
-			order = 1
-		}
-	case string:
-		b, ok := b.(string)
-		if !ok {
-			return false
-		}
-		order = strings.Compare(a, b)
-	default:
-		return false
-	}
-	switch sign {
-	case "<":
-		return order < 0
-	case ">":
-		return order > 0
-	case "<=":
-		return order <= 0
-	}
-	return order >= 0
-}
-
-func equal(a, b any) bool {
-	switch a := a.(type) {
-	case nil, absent:
-		return b == nil || b == any(absent{})
-	case string, float64, bool:
-		return a == b
-	}
-	return textOf(a) == textOf(b) && sameSort(a, b)
-}
-
-func sameSort(a, b any) bool {
-	_, listA := a.([]any)
-	_, listB := b.([]any)
-	_, objectA := a.(map[string]any)
-	_, objectB := b.(map[string]any)
-	return listA == listB && objectA == objectB
-}
-
-func contains(of, v any) bool {
-	switch of := of.(type) {
-	case string:
-		s, ok := v.(string)
-		return ok && strings.Contains(of, s)
-	case []any:
-		for _, e := range of {
-			if equal(e, v) {
-				return true
-			}
-		}
-	case map[string]any:
-		k, ok := v.(string)
-		_, there := of[k]
-		return ok && there
-	}
-	return false
+	return text
 }

@@ -1,0 +1,318 @@
+package template
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// numberFilter returns the filters about numbers.
+func numberFilter(name string) (*native, bool) {
+	n := &native{name: name}
+	switch name {
+	case "abs":
+		n.call = func(m *machine, v value, _ *arguments) value {
+			if u, ok := v.(*undefined); ok {
+				m.missing(u)
+			}
+			if !isNumber(v) {
+				m.fail("abs needs a number, not a %s", typeName(v))
+			}
+			if f, ok := v.(float64); ok {
+				return math.Abs(f)
+			}
+			b, _ := asBig(v)
+			return normal(new(big.Int).Abs(b))
+		}
+	case "int":
+		n.params, n.most = "default base", 2
+		n.call = func(m *machine, v value, a *arguments) value {
+			return m.toInteger(v, a.or(0, 0), m.integer(a.or(1, 10)))
+		}
+	case "float":
+		n.params, n.most = "default", 1
+		n.call = func(m *machine, v value, a *arguments) value {
+			if f, ok := m.toFloat(v); ok {
+				return f
+			}
+			return a.or(0, 0.0)
+		}
+	case "round":
+		n.params, n.most = "precision method", 2
+		n.call = func(m *machine, v value, a *arguments) value { return m.round(v, a) }
+	case "filesizeformat":
+		n.params, n.most = "binary", 1
+		n.call = func(m *machine, v value, a *arguments) value { return m.fileSize(v, truth(a.or(0, false))) }
+	default:
+		return nil, false
+	}
+	return n, true
+}
+
+// toInteger is the filter int.
+func (m *machine) toInteger(v, other value, base int) value {
+	if u, ok := v.(*undefined); ok {
+		m.missing(u)
+	}
+	if s, ok := textOf(v); ok {
+		m.work(len(s))
+		if n, ok := parseInteger(s, base); ok {
+			return n
+		}
+		if f, ok := parseFloat(s); ok && !math.IsInf(f, 0) && !math.IsNaN(f) {
+			return truncated(f)
+		}
+		return other
+	}
+	switch v := v.(type) {
+	case float64:
+		if math.IsInf(v, 0) {
+			m.fail("infinity is no integer")
+		}
+		if math.IsNaN(v) {
+			return other
+		}
+		return truncated(v)
+	case bool, int, *big.Int:
+		b, _ := asBig(v)
+		return normal(b)
+	}
+	return other
+}
+
+func truncated(f float64) value {
+	b, _ := wholeBig(math.Trunc(f))
+	return normal(b)
+}
+
+// toFloat is Python's float; false where that is an error of a kind that the filter
+// float catches.
+func (m *machine) toFloat(v value) (float64, bool) {
+	if u, ok := v.(*undefined); ok {
+		m.missing(u)
+	}
+	if s, ok := textOf(v); ok {
+		m.work(len(s))
+		return parseFloat(s)
+	}
+	if !isNumber(v) {
+		return 0, false
+	}
+	return m.asFloat(v), true
+}
+
+// asciiDigits replaces the digits of other scripts.
+func asciiDigits(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		return '0' + digitOf(r)
+	}, s)
+}
+
+// digitOf returns the value of a decimal digit of any script. Unicode keeps the ten of a
+// script in a row.
+func digitOf(r rune) rune {
+	for _, row := range unicode.Nd.R16 {
+		if rune(row.Lo) <= r && r <= rune(row.Hi) {
+			return (r - rune(row.Lo)) % 10
+		}
+	}
+	for _, row := range unicode.Nd.R32 {
+		if rune(row.Lo) <= r && r <= rune(row.Hi) {
+			return (r - rune(row.Lo)) % 10
+		}
+	}
+	return 0
+}
+
+// parseInteger reads an integer as Python's int does.
+func parseInteger(s string, base int) (value, bool) {
+	s = trimSpace(asciiDigits(s))
+	digitsOf, sign := s, ""
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		digitsOf = s[1:]
+		if s[0] == '-' {
+			sign = "-"
+		}
+	}
+	if len(digitsOf) > 1 && digitsOf[0] == '0' {
+		of := map[byte]int{'x': 16, 'o': 8, 'b': 2}[digitsOf[1]|0x20]
+		switch {
+		case of != 0 && (base == of || base == 0):
+			digitsOf, base = digitsOf[2:], of
+			digitsOf = strings.TrimPrefix(digitsOf, "_")
+		case base == 0 && strings.Trim(digitsOf, "0_") != "":
+			return nil, false
+		}
+	}
+	if base == 0 {
+		base = 10
+	}
+	const most = 4300
+	if base < 2 || base > 36 || digitsOf == "" || len(digitsOf) > most || digits(digitsOf, base, false) != len(digitsOf) {
+		return nil, false
+	}
+	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(digitsOf, "_", ""), base)
+	if !ok {
+		return nil, false
+	}
+	return normal(b), true
+}
+
+// parseFloat reads a float as Python's float does.
+func parseFloat(s string) (float64, bool) {
+	s = trimSpace(asciiDigits(s))
+	rest := s
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	switch strings.ToLower(rest) {
+	case "inf", "infinity", "nan":
+		f, err := strconv.ParseFloat(s, 64)
+		return f, err == nil
+	}
+	whole := digits(rest, 10, false)
+	end := whole
+	if end < len(rest) && rest[end] == '.' {
+		end++
+		fraction := digits(rest[end:], 10, false)
+		if whole+fraction == 0 {
+			return 0, false
+		}
+		end += fraction
+	} else if whole == 0 {
+		return 0, false
+	}
+	if end < len(rest) && rest[end]|0x20 == 'e' {
+		i := end + 1 + signLength(rest[end+1:])
+		if n := digits(rest[i:], 10, false); n > 0 {
+			end = i + n
+		}
+	}
+	if end != len(rest) {
+		return 0, false
+	}
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64) // too large a number is infinite
+	return f, true
+}
+
+// round is the filter round.
+func (m *machine) round(v value, a *arguments) value {
+	method, ok := textOf(a.or(1, "common"))
+	if !ok || method != "common" && method != "ceil" && method != "floor" {
+		m.fail("round knows the methods common, ceil and floor")
+	}
+	if u, ok := v.(*undefined); ok {
+		m.missing(u)
+	}
+	if !isNumber(v) {
+		m.fail("round needs a number, not a %s", typeName(v))
+	}
+	if method != "common" {
+		scale := m.binary("**", 10, a.or(0, 0))
+		scaled := m.asFloat(m.binary("*", v, scale))
+		if math.IsInf(scaled, 0) || math.IsNaN(scaled) {
+			m.fail("round needs a finite number")
+		}
+		f := math.Floor(scaled)
+		if method == "ceil" {
+			f = math.Ceil(scaled)
+		}
+		return m.binary("/", truncated(f), scale)
+	}
+	places := a.or(0, 0)
+	if places == nil {
+		if f, ok := v.(float64); ok {
+			return truncated(math.RoundToEven(f))
+		}
+		places = 0
+	}
+	n := m.integer(places)
+	if f, ok := v.(float64); ok {
+		return m.roundFloat(f, n)
+	}
+	b, _ := asBig(v)
+	if n >= 0 {
+		return normal(b)
+	}
+	return normal(m.roundAt(new(big.Rat).SetInt(b), n))
+}
+
+// roundFloat rounds to n places after the point, a half to the even digit.
+func (m *machine) roundFloat(f float64, n int) value {
+	const most = 400 // places that a float can have
+	switch {
+	case math.IsInf(f, 0), math.IsNaN(f), n > most, f == 0:
+		return f
+	case n < -most:
+		return math.Copysign(0, f)
+	case n >= 0:
+		m.step(n / 8)
+		out, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', n, 64), 64)
+		if err != nil {
+			m.fail("the rounded number is too large")
+		}
+		return out
+	}
+	out, _ := new(big.Float).SetInt(m.roundAt(exact(f), n)).Float64()
+	if math.IsInf(out, 0) {
+		m.fail("the rounded number is too large")
+	}
+	return math.Copysign(out, f)
+}
+
+// roundAt rounds to a multiple of 10 to the power -n, which is above 1.
+func (m *machine) roundAt(x *big.Rat, n int) *big.Int {
+	if -n > maxBits/4 {
+		return new(big.Int)
+	}
+	m.step(-n / 4)
+	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-n)), nil)
+	x = new(big.Rat).Quo(x, new(big.Rat).SetInt(unit))
+	q, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
+	switch half := new(big.Int).Lsh(rest, 1).CmpAbs(x.Denom()); {
+	case half > 0, half == 0 && q.Bit(0) == 1:
+		q.Add(q, big.NewInt(int64(x.Sign())))
+	}
+	return q.Mul(q, unit)
+}
+
+// fileSize is the filter filesizeformat.
+func (m *machine) fileSize(v value, binary bool) value { //nolint:revive // Jinja's flag
+	size, ok := m.toFloat(v)
+	if !ok {
+		m.fail("filesizeformat needs a number, not a %s", typeName(v))
+	}
+	base, suffix := 1000.0, "B"
+	if binary {
+		base, suffix = 1024, "iB"
+	}
+	switch {
+	case size == 1:
+		return "1 Byte"
+	case math.IsNaN(size), math.IsInf(size, 0):
+		m.fail("filesizeformat needs a finite number")
+	case size < base:
+		return string(m.appendText(nil, truncated(size))) + " Bytes"
+	}
+	prefixes := "kMGTPEZY"
+	if binary {
+		prefixes = "KMGTPEZY"
+	}
+	unit := base
+	for i := range len(prefixes) {
+		unit *= base
+		if size < unit || i == len(prefixes)-1 {
+			return strconv.FormatFloat(base*size/unit, 'f', 1, 64) + " " + prefixes[i:i+1] + suffix
+		}
+	}
+	return ""
+}

@@ -1,0 +1,389 @@
+package template
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// unreachable is the problem of a name that hidden is true for.
+const unreachable = "names that begin with an underscore cannot be reached"
+
+func hidden(name string) bool { return strings.HasPrefix(name, "_") }
+
+// reserved reports whether a word has a meaning in expressions, and so is no name.
+func reserved(word string) bool {
+	switch word {
+	case "and", "or", "not", "in", "is", "if", "else", "true", "false", "none", "True", "False", "None", "self":
+		return true
+	}
+	return false
+}
+
+func (p *parser) name(t token) *nameExpr {
+	return &nameExpr{place: place{t.at}, text: t.text, none: &undefined{name: t.text}}
+}
+
+// tupleOr reads an expression, or several with commas between them, which are a tuple.
+// It ends before one of the words stop.
+func (p *parser) tupleOr(stop []string) (expr, error) { return p.tuple(p.expression, stop) }
+
+// tupleWithoutIf is tupleOr for a place where `if` has another meaning.
+func (p *parser) tupleWithoutIf(stop ...string) (expr, error) { return p.tuple(p.either, stop) }
+
+func (p *parser) tuple(one func() (expr, error), stop []string) (expr, error) {
+	at := p.peek().at
+	var items []expr
+	for comma := false; ; {
+		t := p.peek()
+		if t.kind == endsOutput || t.kind == endsTag || t.is(aSign, ")") || t.kind == aName && slices.Contains(stop, t.text) {
+			if len(items) == 0 {
+				return nil, p.wrong(t.at, "an expression is expected here")
+			}
+			return &listExpr{place{at}, items, true}, nil
+		}
+		e, err := one()
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, e)
+		if !p.skip(aSign, ",") {
+			if comma {
+				return &listExpr{place{at}, items, true}, nil
+			}
+			return e, nil
+		}
+		comma = true
+	}
+}
+
+func (p *parser) expression() (expr, error) {
+	if err := p.deeper(p.peek().at); err != nil {
+		return nil, err
+	}
+	defer p.higher()
+	e, err := p.either()
+	for err == nil && p.skip(aName, "if") {
+		choose := &chooseExpr{yes: e, none: &undefined{strict: true}}
+		if choose.test, err = p.either(); err != nil {
+			return nil, err
+		}
+		if p.skip(aName, "else") {
+			choose.no, err = p.expression()
+		}
+		e = choose
+	}
+	return e, err
+}
+
+func (p *parser) either() (expr, error) {
+	left, err := p.both()
+	for err == nil && p.skip(aName, "or") {
+		var right expr
+		right, err = p.both()
+		left = &orExpr{left, right}
+	}
+	return left, err
+}
+
+func (p *parser) both() (expr, error) {
+	left, err := p.inverted()
+	for err == nil && p.skip(aName, "and") {
+		var right expr
+		right, err = p.inverted()
+		left = &andExpr{left, right}
+	}
+	return left, err
+}
+
+func (p *parser) inverted() (expr, error) {
+	if !p.word("not") {
+		return p.compared()
+	}
+	if err := p.deeper(p.take().at); err != nil {
+		return nil, err
+	}
+	defer p.higher()
+	of, err := p.inverted()
+	return &notExpr{of}, err
+}
+
+func (p *parser) compared() (expr, error) {
+	first, err := p.sum()
+	if err != nil {
+		return nil, err
+	}
+	out := &compareExpr{place: place{p.peek().at}, first: first}
+	for {
+		t := p.peek()
+		sign := t.text
+		switch {
+		case t.kind == aSign && slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, t.text), t.is(aName, "in"):
+			p.next++
+		case t.is(aName, "not") && p.look().is(aName, "in"):
+			sign = "not in"
+			p.next += 2
+		case len(out.rest) == 0:
+			return first, nil
+		default:
+			return out, nil
+		}
+		operand, err := p.sum()
+		if err != nil {
+			return nil, err
+		}
+		out.signs, out.rest = append(out.signs, sign), append(out.rest, operand)
+	}
+}
+
+// binary reads operands with operators of one precedence between them.
+func (p *parser) binary(operand func() (expr, error), signs ...string) (expr, error) {
+	left, err := operand()
+	for err == nil {
+		t := p.peek()
+		if t.kind != aSign || !slices.Contains(signs, t.text) {
+			return left, nil
+		}
+		p.next++
+		var right expr
+		right, err = operand()
+		left = &binaryExpr{place{t.at}, t.text, left, right}
+	}
+	return left, err
+}
+
+func (p *parser) sum() (expr, error) { return p.binary(p.concat, "+", "-") }
+
+func (p *parser) concat() (expr, error) {
+	first, err := p.product()
+	if err != nil || !p.sign("~") {
+		return first, err
+	}
+	out := &concatExpr{items: []expr{first}}
+	for p.skip(aSign, "~") {
+		e, err := p.product()
+		if err != nil {
+			return nil, err
+		}
+		out.items = append(out.items, e)
+	}
+	return out, nil
+}
+
+func (p *parser) product() (expr, error) { return p.binary(p.power, "*", "/", "//", "%") }
+
+func (p *parser) power() (expr, error) { return p.binary(p.filtered, "**") }
+
+// filtered reads an operand with the filters and tests after it.
+func (p *parser) filtered() (expr, error) {
+	e, err := p.signed()
+	for err == nil {
+		switch {
+		case p.sign("|"):
+			e, err = p.filters(e)
+		case p.word("is"):
+			e, err = p.test(e)
+		case p.sign("("):
+			e, err = p.call(e)
+		default:
+			return e, nil
+		}
+	}
+	return nil, err
+}
+
+// signed reads an operand with the signs before it. Its members and calls bind tighter,
+// its filters do not.
+func (p *parser) signed() (expr, error) {
+	t := p.peek()
+	if !t.is(aSign, "-") && !t.is(aSign, "+") {
+		e, err := p.primary()
+		if err != nil {
+			return nil, err
+		}
+		return p.postfix(e)
+	}
+	if err := p.deeper(t.at); err != nil {
+		return nil, err
+	}
+	defer p.higher()
+	p.next++
+	of, err := p.signed()
+	if err != nil {
+		return nil, err
+	}
+	return p.postfix(&signedExpr{place{t.at}, of, t.text == "-"})
+}
+
+func (p *parser) primary() (expr, error) {
+	t := p.take()
+	switch {
+	case t.kind == aName:
+		return p.word1(t)
+	case t.kind == aString:
+		text := t.text
+		for p.peek().kind == aString {
+			text += p.take().text
+		}
+		return &literalExpr{text}, nil
+	case t.kind == anInteger:
+		return p.integer(t)
+	case t.kind == aFloat:
+		f, err := strconv.ParseFloat(t.text, 64)
+		if err != nil || math.IsInf(f, 0) {
+			return nil, p.wrong(t.at, "this number is too large")
+		}
+		return &literalExpr{f}, nil
+	case t.is(aSign, "("):
+		if p.skip(aSign, ")") {
+			return &listExpr{place: place{t.at}, tuple: true}, nil
+		}
+		e, err := p.tupleOr(nil)
+		if err == nil {
+			err = p.expect(aSign, ")")
+		}
+		return e, err
+	case t.is(aSign, "["):
+		out := &listExpr{place: place{t.at}}
+		err := p.separated("]", func() error {
+			e, err := p.expression()
+			out.items = append(out.items, e)
+			return err
+		})
+		return out, err
+	case t.is(aSign, "{"):
+		out := &dictExpr{place: place{t.at}}
+		err := p.separated("}", func() error {
+			key, err := p.expression()
+			if err == nil {
+				err = p.expect(aSign, ":")
+			}
+			if err != nil {
+				return err
+			}
+			value, err := p.expression()
+			out.keys, out.values = append(out.keys, key), append(out.values, value)
+			return err
+		})
+		return out, err
+	}
+	return nil, p.wrong(t.at, "a variable or a literal is expected here, not %s", t.shown())
+}
+
+// separated reads items with commas between them up to a bracket.
+func (p *parser) separated(bracket string, item func() error) error {
+	for first := true; ; first = false {
+		if !first && !p.sign(bracket) {
+			if err := p.expect(aSign, ","); err != nil {
+				return err
+			}
+		}
+		if p.skip(aSign, bracket) {
+			return nil
+		}
+		if err := item(); err != nil {
+			return err
+		}
+	}
+}
+
+// word1 is an operand that is a word.
+func (p *parser) word1(t token) (expr, error) {
+	switch t.text {
+	case "true", "True":
+		return &literalExpr{true}, nil
+	case "false", "False":
+		return &literalExpr{false}, nil
+	case "none", "None":
+		return &literalExpr{nil}, nil
+	}
+	switch {
+	case reserved(t.text):
+		return nil, p.wrong(t.at, "%s is not expected here", quote(t.text))
+	case hidden(t.text) && !p.stored[t.text]:
+		return nil, p.wrong(t.at, unreachable)
+	}
+	return p.name(t), nil
+}
+
+func (p *parser) integer(t token) (expr, error) {
+	const most = 1000 // digits
+	v, ok := new(big.Int).SetString(t.text, 0)
+	if !ok || len(t.text) > most {
+		return nil, p.wrong(t.at, "this number is too large")
+	}
+	return &literalExpr{normal(v)}, nil
+}
+
+func (p *parser) postfix(e expr) (expr, error) {
+	var err error
+	for err == nil {
+		switch {
+		case p.sign("."), p.sign("["):
+			e, err = p.member(e)
+		case p.sign("("):
+			e, err = p.call(e)
+		default:
+			return e, nil
+		}
+	}
+	return nil, err
+}
+
+// member reads .name, .1, [key] or a slice.
+func (p *parser) member(of expr) (expr, error) {
+	at := p.take().at
+	if p.tokens[p.next-1].text == "." {
+		t := p.take()
+		switch {
+		case t.kind == anInteger:
+			index, err := p.integer(t)
+			return &memberExpr{place{at}, of, "", index, &undefined{name: t.text}}, err
+		case t.kind != aName:
+			return nil, p.wrong(t.at, "a name is expected after the point")
+		case hidden(t.text):
+			return nil, p.wrong(t.at, unreachable)
+		}
+		return &memberExpr{place{t.at}, of, t.text, nil, &undefined{name: t.text}}, nil
+	}
+	if p.sign(":") {
+		return p.slice(at, of, nil)
+	}
+	key, err := p.expression()
+	if err != nil {
+		return nil, err
+	}
+	if p.sign(":") {
+		return p.slice(at, of, key)
+	}
+	none := &undefined{}
+	if l, ok := key.(*literalExpr); ok {
+		if text, ok := l.value.(string); ok {
+			if hidden(text) {
+				return nil, p.wrong(at, unreachable)
+			}
+			none.name = text
+		}
+	}
+	return &memberExpr{place{at}, of, "", key, none}, p.expect(aSign, "]")
+}
+
+// slice reads the rest of a slice from its first colon.
+func (p *parser) slice(at int, of, start expr) (expr, error) {
+	out := &sliceExpr{place: place{at}, of: of, start: start}
+	p.next++
+	var err error
+	if !p.sign(":") && !p.sign("]") {
+		if out.stop, err = p.expression(); err != nil {
+			return nil, err
+		}
+	}
+	if p.skip(aSign, ":") && !p.sign("]") {
+		if out.step, err = p.expression(); err != nil {
+			return nil, err
+		}
+	}
+	return out, p.expect(aSign, "]")
+}
