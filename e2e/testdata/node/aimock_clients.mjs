@@ -13,6 +13,9 @@ const sunny = "It is sunny in Oslo and in Bern.";
 const user = (content) => [{ role: "user", content }];
 const max_tokens = 2000;
 
+// textOf is the text of a message, which reasoning that nobody can read may precede.
+const textOf = (message) => message.content.find((b) => b.type === "text").text;
+
 // Each caller: a request for a text, whole and streamed, a round of two tools at once, and reasoning.
 const callers = {
   chat: {
@@ -52,13 +55,13 @@ const callers = {
     async text(model, prompt) {
       const r = await anthropic.messages.create({ model, max_tokens, messages: user(prompt) });
       assert.deepEqual([r.usage.input_tokens, r.usage.output_tokens], used);
-      return r.content[0].text;
+      return textOf(r);
     },
     async streamed(model, prompt) {
       const r = await anthropic.messages.stream({ model, max_tokens, messages: user(prompt) }).finalMessage();
       assert.equal(r.stop_reason, "end_turn");
       assert.deepEqual([r.usage.input_tokens, r.usage.output_tokens], used);
-      return r.content[0].text;
+      return textOf(r);
     },
     async tools(model, prompt, stream) {
       const tools = [{ name: "weather", input_schema: schema }];
@@ -69,16 +72,16 @@ const callers = {
       const uses = first.content.filter((b) => b.type === "tool_use");
       messages.push({ role: "assistant", content: first.content });
       messages.push({ role: "user", content: uses.map((b) => ({ type: "tool_result", tool_use_id: b.id, content: "sunny" })) });
-      return [uses.map((b) => b.input.city), (await ask()).content[0].text];
+      return [uses.map((b) => b.input.city), textOf(await ask())];
     },
     async thought(model, prompt) {
       const thinking = { type: "enabled", budget_tokens: 1024 };
       const r = await anthropic.messages.create({ model, max_tokens, messages: user(prompt), thinking });
-      return [r.content[0].thinking, r.content[1].text];
+      return [r.content.find((b) => b.type === "thinking").thinking, textOf(r)];
     },
     async structured(model, prompt) {
       const output_config = { format: { type: "json_schema", schema } };
-      return (await anthropic.messages.create({ model, max_tokens, messages: user(prompt), output_config })).content[0].text;
+      return textOf(await anthropic.messages.create({ model, max_tokens, messages: user(prompt), output_config }));
     },
   },
 
