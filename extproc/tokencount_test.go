@@ -135,7 +135,7 @@ func TestGatewayCountsTokens(t *testing.T) {
 		{"a schema", messages("fast", `"output_config":{"format":{"type":"json_schema","schema":{"type":"object","title":"`+long+`"}}},`, `"Hello"`) - plain, 10, 30},
 		{"a small picture", messages("fast", "", image(400, 300)) - plain, 85 + 170, 85 + 170 + 2},
 		{"a large picture", messages("fast", "", image(2048, 4096)) - plain, 85 + 6*170, 85 + 6*170 + 2},
-		{"a picture for Claude", responses("smart", "", `[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,`+pictureOf(t, 750, 100)+`"}]}]`), 100, 110},
+		{"a picture for Claude", responses("smart", "", `[{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,`+pictureOf(t, 750, 100)+`"}]}]`), 108, 118},
 		{"a picture elsewhere", messages("fast", "", `[{"type":"image","source":{"type":"url","url":"https://a.example/b.png"}}]`), 1600, 1610},
 		{"a result of a tool", responses("plain", "", `[{"type":"message","role":"user","content":"Hello"},{"type":"function_call","call_id":"a","name":"b","arguments":"{}"},{"type":"function_call_output","call_id":"a","output":"`+long+`"}]`) - plain, 14, 30},
 		{"a document", messages("fast", "", `[{"type":"document","source":{"type":"text","media_type":"text/plain","data":"`+long+`"}}]`) - plain, 8, 12},
