@@ -36,8 +36,14 @@ type toolChoice struct {
 	DisableParallel bool   `json:"disable_parallel_tool_use,omitzero"`
 }
 
+// longestName is the most characters of a tool's name.
+const longestName = 128
+
 // tools writes tools and tool_choice.
 func (b *builder) tools() error {
+	if err := driver.FunctionNames(b.in, longestName, vendor); err != nil {
+		return err
+	}
 	for i := range b.in.Tools {
 		t := &b.in.Tools[i]
 		switch {

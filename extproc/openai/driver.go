@@ -12,7 +12,7 @@ import (
 // Driver is the driver of OpenAI's chat API and of compatible providers. Its
 // fields are how these differ.
 type Driver struct {
-	NewLimit          bool // max_completion_tokens; compatible providers have max_tokens only
+	NewLimit          bool // OpenAI itself: max_completion_tokens, and its bounds; compatible providers have max_tokens only
 	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
 

@@ -20,6 +20,10 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	stop, err := d.bounded(r, t)
+	if err != nil {
+		return nil, err
+	}
 	tools, err := toolsOf(r, t)
 	if err != nil {
 		return nil, err
@@ -44,7 +48,7 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 		Model: t.Model, Messages: messages, Tools: tools, ResponseFormat: formatOf(&r.Format), ReasoningEffort: effort,
 		Temperature: s.Temperature, TopP: s.TopP, FrequencyPenalty: s.FrequencyPenalty, PresencePenalty: s.PresencePenalty,
 		N: (*dialect.Whole)(s.N), Seed: s.Seed, Logprobs: s.Logprobs, TopLogprobs: (*dialect.Whole)(s.TopLogprobs), LogitBias: s.LogitBias,
-		Stop: r.Stop, User: userOf(r.User), Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream, WebSearchOptions: search,
+		Stop: stop, User: userOf(r.User), Metadata: r.Metadata, Audio: r.Audio, Modalities: r.Modalities, Stream: r.Stream, WebSearchOptions: search,
 	}
 	if !driver.Given(r.ExtraNamed("store")) {
 		out.Metadata = nil // labels of what is stored: OpenAI rejects them without store
@@ -102,7 +106,7 @@ func toolsOf(r *wire.Request, target driver.Target) ([]chatTool, error) {
 			out = append(out, chatTool{raw: t.Raw})
 		case r.ToolChoice.Allows(t.Name):
 			out = append(out, chatTool{chatToolBody: chatToolBody{Type: "function", Function: chatFunction{
-				Name: t.Name, Description: t.Description, Parameters: t.Schema, Strict: t.Strict,
+				Name: t.Name, Description: t.Description, Parameters: t.Schema, Strict: driver.Strict(r.Caller, t),
 			}}})
 		}
 	}

@@ -12,13 +12,22 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
+// longestName is the most characters of a function's name.
+const longestName = 128
+
 // tools writes the tools. strict is always written: without it functions are strict here,
 // and in the other languages they are not.
 func (b *builder) tools() error {
+	if err := driver.FunctionNames(b.in, longestName, vendor); err != nil {
+		return err
+	}
 	for i := range b.in.Tools {
 		t := &b.in.Tools[i]
 		if t.Type == "" {
-			strict := t.Strict != nil && *t.Strict
+			strict := false
+			if s := driver.Strict(b.in.Caller, t); s != nil {
+				strict = *s
+			}
 			schema := t.Schema
 			if schema == nil {
 				schema = jsontext.Value("null") // the API requires the member
