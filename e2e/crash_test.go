@@ -257,3 +257,77 @@ func TestRefusesToStart(t *testing.T) {
 		})
 	}
 }
+
+// A gateway that dies while a picture is made charges it once, as estimated: also after another restart.
+func TestGatewayKilledWhileAPictureIsMade(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, `
+model_list:
+  - model_name: picture
+    gateway_params: {model: openai/fake-picture+nousage, api_base: "`+p.url+`/v1", api_key: k, output_cost_per_image: 0.04}
+  - model_name: stuck
+    gateway_params: {model: openai/hang, api_base: "`+p.url+`/v1", api_key: k, output_cost_per_image: 0.04}
+router_settings: {num_retries: 0}
+`)
+	draw := func(model string) *answer {
+		return g.do(http.MethodPost, "/v1/images/generations", strings.NewReader(`{"model":"`+model+`","prompt":"a fox","n":2}`))
+	}
+	broken := make(chan error, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(context.Background(), http.MethodPost, g.url+"/v1/images/generations", strings.NewReader(`{"model":"stuck","prompt":"a fox","n":2}`))
+		if err != nil {
+			broken <- nil
+			return
+		}
+		r.Header.Set("Authorization", "Bearer "+adminKey)
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultTransport.RoundTrip(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		broken <- err
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := p.Await(ctx, func(c fake.Counters) bool { return c.Open == 1 }); err != nil {
+		t.Fatal("the request did not reach the provider")
+	}
+	// A response's record is written with or after the intents of earlier requests, so the picture's is on the disk.
+	first := draw("picture")
+	if e := g.one(first); first.status != http.StatusOK || string(e.Spend) != "0.08" || e.Status != "success" {
+		t.Errorf("%d, recorded %+v", first.status, e)
+	}
+	envoy := children(t, g.cmd.Process.Pid)
+	g.kill()
+	for _, pid := range envoy {
+		gone(t, pid)
+	}
+	if err := <-broken; err == nil {
+		t.Error("the caller of the picture got a response")
+	}
+	p.Reset()
+
+	for range 2 {
+		g.start()
+		rows := g.spend("")
+		if len(rows) != 2 {
+			t.Fatalf("%d rows, want one for each picture: %+v", len(rows), rows)
+		}
+		made := rows[0]
+		if made.RequestID == first.header.Get("x-gateway-request-id") {
+			made = rows[1]
+		}
+		if made.Group != "stuck" || made.Status != "crashed" || made.Source != "estimated" || string(made.Spend) != "0.08" {
+			t.Errorf("the picture that was being made: %+v", made)
+		}
+		if n := p.Counters().Total; n != 0 {
+			t.Errorf("the provider is asked %d times again", n)
+		}
+		g.stop()
+	}
+	g.start()
+	if a := draw("picture"); a.status != http.StatusOK {
+		t.Errorf("after the restarts: %d %s", a.status, a.body)
+	}
+}

@@ -47,18 +47,21 @@ func envoyPath(t *testing.T) string {
 // upstream is a fake provider on a port of its own.
 type upstream struct {
 	*fake.Server
-	url string
+	url   string
+	loose bool // its callers may send what OpenAI's document lacks
 }
 
 func newUpstream(t *testing.T) *upstream {
 	t.Helper()
 	f := fake.New(fake.Options{})
 	srv := httptest.NewServer(f)
+	u := &upstream{Server: f, url: srv.URL}
 	t.Cleanup(func() {
+		judgeRequests(t, u)
 		f.Close()
 		srv.Close()
 	})
-	return &upstream{Server: f, url: srv.URL}
+	return u
 }
 
 // gatewayProcess is the real binary with a real Envoy.
@@ -288,6 +291,7 @@ func (g *gatewayProcess) do(method, path string, body io.Reader, options ...opti
 	for _, o := range options {
 		o(r)
 	}
+	noteRequest(g.t, r)
 	resp, err := http.DefaultTransport.RoundTrip(r)
 	if err != nil {
 		g.t.Fatal(err)
@@ -302,7 +306,9 @@ func (g *gatewayProcess) do(method, path string, body io.Reader, options ...opti
 		// "A stream that the provider resets" in extproc/DESIGN.md.
 		g.closeIdle()
 	}
-	return &answer{status: resp.StatusCode, header: resp.Header, body: string(b)}
+	a := &answer{status: resp.StatusCode, header: resp.Header, body: string(b)}
+	judgeAnswer(g.t, r, a)
+	return a
 }
 
 // closeIdle closes the connections that no request uses.

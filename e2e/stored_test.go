@@ -35,7 +35,9 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	made := fmt.Sprintf("resp_%s_%d", a.name, len(a.made))
 	a.made = append(a.made, made)
-	_, _ = io.WriteString(w, `{"id":"`+made+`","object":"response","status":"completed","model":"m","output":[],"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}`)
+	_, _ = io.WriteString(w, `{"id":"`+made+`","object":"response","created_at":1,"status":"completed","model":"m","output":[],"error":null,"incomplete_details":null,`+
+		`"instructions":null,"tools":[],"parallel_tool_calls":true,"metadata":{},"tool_choice":"auto","temperature":1,"top_p":1,`+
+		`"usage":{"input_tokens":1,"input_tokens_details":{"cached_tokens":0},"output_tokens":1,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":2}}`)
 }
 
 // A conversation goes on at the account that has it, also after a restart, and is closed to the

@@ -27,7 +27,7 @@ func TestImplausibleUsage(t *testing.T) {
 		usage := `"usage":{"prompt_tokens":9,"completion_tokens":` + n + `,"total_tokens":` + n + `}}`
 		if !strings.Contains(string(body), `"stream":true`) {
 			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, head+`"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",`+text+`},"finish_reason":"stop"}],`+usage)
+			_, _ = io.WriteString(w, head+`"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant",`+text+`,"refusal":null},"logprobs":null,"finish_reason":"stop"}],`+usage)
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -118,7 +118,7 @@ func (c *callerRequest) system(a *wire.Request) error {
 
 // messages reads messages.
 func (c *callerRequest) messages(a *wire.Request) error {
-	called := map[string]bool{} // ids of the tool calls so far
+	called := dialect.Calls{}
 	for i := range c.Messages {
 		m, err := c.Messages[i].canonical(i, called)
 		if err != nil {
@@ -131,7 +131,7 @@ func (c *callerRequest) messages(a *wire.Request) error {
 
 // canonical converts the i-th message. A user's message with nothing but results of tools gets
 // the role of a tool.
-func (m *callerMessage) canonical(i int, called map[string]bool) (wire.Message, error) {
+func (m *callerMessage) canonical(i int, called dialect.Calls) (wire.Message, error) {
 	param := fmt.Sprintf("messages[%d]", i)
 	out := wire.Message{Role: wire.Role(m.Role)}
 	switch m.Role {
@@ -161,8 +161,8 @@ func (m *callerMessage) canonical(i int, called map[string]bool) (wire.Message, 
 			called[part.Call.ID] = true
 		case part.Result != nil:
 			results++
-			if !called[part.Result.CallID] {
-				return out, fault.Field(at.String()+".tool_use_id", dialect.CodeValue, "%s.tool_use_id must be the id of a tool_use block of an earlier message.", at)
+			if err := called.CheckResult(part.Result.CallID, at.String()+".tool_use_id", "a tool_use block"); err != nil {
+				return out, err
 			}
 		}
 		out.Parts = append(out.Parts, part)

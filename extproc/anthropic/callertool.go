@@ -58,14 +58,13 @@ func (t *callerTool) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 
 // tools reads tools.
 func (c *callerRequest) tools(a *wire.Request) error {
-	names := make(map[string]bool, len(c.Tools))
+	names := make(dialect.Names, len(c.Tools))
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		param := fmt.Sprintf("tools[%d]", i)
-		if t.Name != "" && names[t.Name] {
-			return fault.Field(param+".name", dialect.CodeTwice, "%s.name is the name of an earlier tool; give each tool a name of its own.", param)
+		if err := names.Add(t.Name, param+".name"); err != nil {
+			return err
 		}
-		names[t.Name] = true
 		if cache := dialect.Present(t.Cache); cache != nil && cache.Kind() != '{' {
 			return fault.Field(param+".cache_control", dialect.CodeType, "%s.cache_control must be an object.", param)
 		}

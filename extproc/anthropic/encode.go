@@ -93,30 +93,13 @@ func (b *builder) encode() ([]byte, error) {
 	return body, nil
 }
 
-// lacking rejects parameters that Anthropic lacks. Requests for what it does
-// anyway are accepted: n=1, a penalty of zero, no log probabilities.
+// lacking rejects parameters that Anthropic lacks. Requests for no log probabilities are accepted.
 func (b *builder) lacking() error {
 	s := &b.in.Sampling
-	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
-	for _, p := range []struct {
-		name string
-		set  bool
-	}{
-		{"n", s.N != nil && *s.N != 1},
-		{"logprobs", s.Logprobs != nil && *s.Logprobs},
-		{"top_logprobs", s.TopLogprobs != nil && *s.TopLogprobs != 0},
-		{"logit_bias", len(s.LogitBias) > len("{}")},
-		{"frequency_penalty", nonzero(s.FrequencyPenalty)},
-		{"presence_penalty", nonzero(s.PresencePenalty)},
-		{"seed", s.Seed != nil},
-		{"audio", b.in.Audio != nil},
-		{"modalities", len(b.in.Modalities) > 1 || len(b.in.Modalities) == 1 && b.in.Modalities[0] != "text"},
-	} {
-		if p.set && !b.target.DropParams {
-			return driver.Unsupported(p.name, vendor)
-		}
-	}
-	return nil
+	return driver.Lacking(vendor, b.target, driver.ChatsAlone(b.in), []driver.Parameter{
+		{Name: "logprobs", Set: s.Logprobs != nil && *s.Logprobs},
+		{Name: "top_logprobs", Set: s.TopLogprobs != nil && *s.TopLogprobs != 0},
+	})
 }
 
 // members handles the members without a canonical form: it passes Anthropic's

@@ -80,17 +80,17 @@ type chatCustomCall struct {
 	Input string `json:"input"`
 }
 
-// history is what earlier messages mean for later ones. Only the older functions
-// need it: their calls have no ids, so the gateway makes one up, and a result
-// belongs to the last call.
+// history is what earlier messages mean for later ones. Calls of the older functions have no ids, so the
+// gateway makes one up, and a result belongs to the last call.
 type history struct {
 	lastCall string
+	called   dialect.Calls
 }
 
 // messages reads messages.
 func (c *chatRequest) messages(a *wire.Request) error {
 	a.Messages = make([]wire.Message, 0, len(c.Messages))
-	var h history
+	h := history{called: dialect.Calls{}}
 	for i := range c.Messages {
 		m, err := h.message(&c.Messages[i], i)
 		if err != nil {
@@ -126,6 +126,9 @@ func (h *history) message(in *chatMessage, i int) (wire.Message, error) {
 		}
 		if id == "" {
 			return out, fault.Field(param+".tool_call_id", dialect.CodeMissing, "%s.tool_call_id is missing; it must be the id of a tool call before it.", param)
+		}
+		if err := h.called.CheckResult(id, param+".tool_call_id", "a tool call"); err != nil {
+			return out, err
 		}
 		out.Role = wire.ToolRole
 		out.Parts = []wire.Part{{Kind: wire.ToolResultPart, Result: &wire.ToolResult{CallID: id, Parts: parts, Error: in.IsError}}}
@@ -173,10 +176,12 @@ func (h *history) assistant(in *chatMessage, i int, text []wire.Part) ([]wire.Pa
 		if err != nil {
 			return nil, err
 		}
+		h.called[call.ID] = true
 		parts = append(parts, wire.Part{Kind: wire.ToolCallPart, Call: call})
 	}
 	if f := in.FunctionCall; f != nil {
 		h.lastCall = fmt.Sprintf("call_function_%d", i)
+		h.called[h.lastCall] = true
 		parts = append(parts, wire.Part{Kind: wire.ToolCallPart, Call: &wire.ToolCall{ID: h.lastCall, Name: f.Name, Arguments: f.Arguments}})
 	}
 	return parts, nil

@@ -56,12 +56,16 @@ func (t *chatTool) MarshalJSONTo(enc *jsontext.Encoder) error {
 
 // tools reads tools and the older functions.
 func (c *chatRequest) tools(a *wire.Request) error {
+	names := make(dialect.Names, len(c.Tools)+len(c.Functions))
 	for i := range c.Tools {
 		t := &c.Tools[i]
 		param := fmt.Sprintf("tools[%d]", i)
 		switch t.Type {
 		case "function":
 			tool, err := t.Function.tool(param + ".function")
+			if err == nil {
+				err = names.Add(tool.Name, param+".function.name")
+			}
 			if err != nil {
 				return err
 			}
@@ -76,7 +80,11 @@ func (c *chatRequest) tools(a *wire.Request) error {
 		}
 	}
 	for i := range c.Functions {
-		tool, err := c.Functions[i].tool(fmt.Sprintf("functions[%d]", i))
+		param := fmt.Sprintf("functions[%d]", i)
+		tool, err := c.Functions[i].tool(param)
+		if err == nil {
+			err = names.Add(tool.Name, param+".name")
+		}
 		if err != nil {
 			return err
 		}

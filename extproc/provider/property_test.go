@@ -310,8 +310,20 @@ func drawAsk(t *rapid.T) object {
 	text := func(label string) string { return rapid.StringN(0, 12, -1).Draw(t, label) }
 	out := object{"model": "m", "stream": rapid.Bool().Draw(t, "stream")}
 	var messages []any
+	var called []string
 	for range rapid.IntRange(1, 6).Draw(t, "messages") {
-		messages = append(messages, drawMessage(t, text))
+		m := drawMessage(t, text)
+		if m["tool_calls"] != nil {
+			id := "id" + text("id")
+			called = append(called, id)
+			m["tool_calls"].([]any)[0].(object)["id"] = id
+		}
+		if m["role"] == "tool" && called == nil {
+			m = object{"role": "user", "content": "x"} // the result of no call is rejected
+		} else if m["role"] == "tool" {
+			m["tool_call_id"] = rapid.SampledFrom(called).Draw(t, "call")
+		}
+		messages = append(messages, m)
 	}
 	out["messages"] = messages
 	for name, g := range map[string]*rapid.Generator[any]{
@@ -344,11 +356,11 @@ func drawMessage(t *rapid.T, text func(string) string) object {
 	case 0:
 		return object{"role": "system", "content": text("system")}
 	case 1:
-		return object{"role": "tool", "tool_call_id": "id" + text("id"), "content": text("result"), "is_error": rapid.Bool().Draw(t, "error")}
+		return object{"role": "tool", "content": text("result"), "is_error": rapid.Bool().Draw(t, "error")}
 	case 2:
 		return object{
 			"role": "assistant", "content": text("said"), "reasoning_content": text("thought"),
-			"tool_calls": []any{object{"id": "id" + text("id"), "type": "function", "function": object{"name": "f", "arguments": rapid.SampledFrom([]string{"", "{}", "{\"a\":1}", "[", "1"}).Draw(t, "arguments")}}},
+			"tool_calls": []any{object{"type": "function", "function": object{"name": "f", "arguments": rapid.SampledFrom([]string{"", "{}", "{\"a\":1}", "[", "1"}).Draw(t, "arguments")}}},
 		}
 	case 3:
 		return object{"role": "assistant", "content": text("said"), "thinking_blocks": []any{

@@ -108,14 +108,17 @@ func drawMessages(t *rapid.T) []wire.Message {
 	word := func(label string) string { return rapid.StringN(1, 8, -1).Draw(t, label) }
 	text := func() wire.Part { return wire.Part{Text: word("text")} }
 	var out []wire.Message
+	var called []string
 	for i := range rapid.IntRange(1, 5).Draw(t, "messages") {
 		role := rapid.SampledFrom([]wire.Role{wire.System, wire.Developer, wire.User, wire.Assistant, wire.ToolRole}).Draw(t, "role")
 		m := wire.Message{Role: role, Parts: []wire.Part{text()}}
 		switch {
 		case role == wire.User:
 			m.Parts = append(m.Parts, drawMedia(t)...)
+		case role == wire.ToolRole && called == nil:
+			m.Role = wire.User // the result of no call is rejected
 		case role == wire.ToolRole:
-			m.Parts = []wire.Part{{Kind: wire.ToolResultPart, Result: &wire.ToolResult{CallID: "call_" + word("id"), Parts: append(m.Parts, drawMedia(t)...)}}}
+			m.Parts = []wire.Part{{Kind: wire.ToolResultPart, Result: &wire.ToolResult{CallID: rapid.SampledFrom(called).Draw(t, "call"), Parts: append(m.Parts, drawMedia(t)...)}}}
 		case role == wire.Assistant && i > 0 && out[i-1].Role == wire.Assistant:
 			m.Role = wire.User
 		case role == wire.Assistant:
@@ -126,6 +129,11 @@ func drawMessages(t *rapid.T) []wire.Message {
 				wire.Part{Kind: wire.ToolCallPart, Call: &wire.ToolCall{ID: "call_a", Name: "f", Arguments: word("arguments")}},
 				wire.Part{Kind: wire.ToolCallPart, Call: &wire.ToolCall{ID: "call_b", Name: "c", Arguments: word("input"), Custom: true}}, text())
 			m.Parts = m.Parts[:rapid.IntRange(1, len(m.Parts)).Draw(t, "parts")]
+		}
+		for _, p := range m.Parts {
+			if p.Call != nil {
+				called = append(called, p.Call.ID)
+			}
 		}
 		out = append(out, m)
 	}

@@ -61,33 +61,13 @@ func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	return body, nil
 }
 
-// lacking rejects parameters that the API lacks. Requests for what it does anyway are
-// accepted: n=1, a penalty of zero.
+// lacking rejects parameters that the API lacks.
 func (b *builder) lacking() error {
-	s := &b.in.Sampling
-	nonzero := func(f *float64) bool { return f != nil && *f != 0 }
 	stop := "stop"
 	if b.in.Caller == wire.Anthropic {
 		stop = "stop_sequences"
 	}
-	for _, p := range []struct {
-		name string
-		set  bool
-	}{
-		{"n", s.N != nil && *s.N != 1},
-		{stop, len(b.in.Stop) > 0},
-		{"logit_bias", len(s.LogitBias) > len("{}")},
-		{"frequency_penalty", nonzero(s.FrequencyPenalty)},
-		{"presence_penalty", nonzero(s.PresencePenalty)},
-		{"seed", s.Seed != nil},
-		{"audio", b.in.Audio != nil},
-		{"modalities", len(b.in.Modalities) > 1 || len(b.in.Modalities) == 1 && b.in.Modalities[0] != "text"},
-	} {
-		if p.set && !b.target.DropParams {
-			return driver.Unsupported(p.name, vendor)
-		}
-	}
-	return nil
+	return driver.Lacking(vendor, b.target, driver.ChatsAlone(b.in), []driver.Parameter{{Name: stop, Set: len(b.in.Stop) > 0}})
 }
 
 // members handles the members without a canonical form: it passes those that the API has,

@@ -186,11 +186,19 @@ func (r *request) messages(a *wire.Request) error {
 	if t := r.Input.text; t != nil {
 		a.Messages = append(a.Messages, wire.Message{Role: wire.User, Parts: []wire.Part{{Kind: wire.TextPart, Text: *t, At: wire.Place{Member: "input"}}}})
 	}
+	called := dialect.Calls{}
 	turn := false // the last message is the assistant's, and more of it may follow
 	for i := range r.Input.items {
-		m, err := r.Input.items[i].message(wire.Place{Member: "input", Item: i + 1})
+		one, at := &r.Input.items[i], wire.Place{Member: "input", Item: i + 1}
+		m, err := one.message(at)
+		if err == nil && m.Role == wire.ToolRole {
+			err = called.CheckResult(one.CallID, at.String()+".call_id", "a call")
+		}
 		if err != nil {
 			return err
+		}
+		if one.Type == typeCall || one.Type == typeCustomCall {
+			called[one.CallID] = true
 		}
 		if m.Role == wire.Assistant && len(m.Parts) == 0 {
 			continue // reasoning without a text and a proof: chats have no message without content

@@ -39,6 +39,8 @@ type request struct {
 	hints
 
 	Extra jsontext.Value `json:",embed"`
+
+	names dialect.Names // of the tools that were read
 }
 
 // stored is the members that need something that the provider has stored, or will store.

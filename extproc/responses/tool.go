@@ -86,6 +86,7 @@ func searches(kind string) bool {
 
 // tools reads tools.
 func (r *request) tools(a *wire.Request) error {
+	r.names = make(dialect.Names, len(r.Tools))
 	for i := range r.Tools {
 		if err := r.tool(a, &r.Tools[i].toolBody, fmt.Sprintf("tools[%d]", i)); err != nil {
 			return err
@@ -96,6 +97,11 @@ func (r *request) tools(a *wire.Request) error {
 
 // tool reads a tool.
 func (r *request) tool(a *wire.Request, t *toolBody, path string) error {
+	if t.Type != toolNamespace {
+		if err := r.names.Add(t.Name, path+".name"); err != nil {
+			return err
+		}
+	}
 	switch {
 	case t.Type == "":
 		return fault.Field(path+".type", dialect.CodeMissing, "%s.type is missing; use function.", path)

@@ -48,6 +48,8 @@ func dialectOf(path string) dialect {
 		return dialect{answer: (*Server).speak, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/audio/transcriptions"), strings.HasSuffix(path, "/audio/translations"):
 		return dialect{answer: (*Server).transcribe, fail: failOpenAI, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/images/generations"):
+		return dialect{answer: (*Server).makeImage, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/images/edits"):
 		return dialect{answer: (*Server).editImage, fail: failOpenAI, failEvent: failEventOpenAI}
 	}

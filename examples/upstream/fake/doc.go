@@ -1,6 +1,6 @@
 // Package fake is a provider of language models that answers without a model:
 // OpenAI chat completions, responses, completions, embeddings, speech,
-// transcriptions, edits of images and model lists, Anthropic messages and Cohere
+// transcriptions, images, edits of images and model lists, Anthropic messages and Cohere
 // rerank, whole and streamed, with deterministic text and plausible,
 // deterministic usage numbers.
 //

@@ -38,6 +38,7 @@ type chatChoice struct {
 type chatContent struct {
 	Role      string     `json:"role,omitempty"`
 	Content   any        `json:"content,omitempty"` // a string, or JSON's null
+	Refusal   any        `json:"refusal,omitempty"` // JSON's null, in a whole answer
 	Reasoning string     `json:"reasoning_content,omitempty"`
 	ToolCalls []chatCall `json:"tool_calls,omitempty"`
 }
@@ -72,7 +73,7 @@ func (c *chatAnswer) document() chatDocument {
 	doc := c.head("chat.completion")
 	doc.Usage = c.usage()
 	for i, ch := range c.choices {
-		m := &chatContent{Role: "assistant", Content: strings.Join(ch.pieces, ""), Reasoning: strings.Join(c.thinking, "")}
+		m := &chatContent{Role: "assistant", Content: strings.Join(ch.pieces, ""), Refusal: null(), Reasoning: strings.Join(c.thinking, "")}
 		if len(ch.calls) > 0 {
 			m.Content = null()
 		}

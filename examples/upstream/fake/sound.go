@@ -183,6 +183,41 @@ func transcriptEvents(text string, p plan) []event {
 	return append(out, last)
 }
 
+// imageUsage is a report of the tokens of a prompt, and of pictures that came and went.
+func imageUsage(text, came, went int) map[string]any {
+	in, out := text+came*imageTokens, went*imageTokens
+	return map[string]any{
+		"input_tokens": in, "output_tokens": out, "total_tokens": in + out,
+		"input_tokens_details": map[string]any{"text_tokens": text, "image_tokens": came * imageTokens},
+	}
+}
+
+// makeImage serves POST …/images/generations: each picture is the prompt.
+func (s *Server) makeImage(x *exchange) {
+	q := struct {
+		Model  string `json:"model"`
+		Prompt string `json:"prompt"`
+		N      int    `json:"n"`
+	}{N: 1}
+	if err := json.Unmarshal(x.body, &q); err != nil || q.Model == "" || q.Prompt == "" || q.N < 1 {
+		x.dialect.fail(x.w, failure{status: http.StatusBadRequest, message: fmt.Sprintf("model and prompt are required (%v)", err)})
+		return
+	}
+	p := planOf(q.Model)
+	if !s.meet(x, p) {
+		return
+	}
+	data := make([]any, q.N)
+	for i := range data {
+		data[i] = map[string]any{"b64_json": base64.StdEncoding.EncodeToString([]byte(q.Prompt))}
+	}
+	doc := map[string]any{"created": created(), "data": data}
+	if p.usage != "none" {
+		doc["usage"] = imageUsage(tokens(q.Prompt), 0, q.N)
+	}
+	s.whole(x, p, doc)
+}
+
 // editImage serves POST …/images/edits: the first picture comes back as it went.
 func (s *Server) editImage(x *exchange) {
 	q, err := readForm(x.r.Header.Get("Content-Type"), x.body)
@@ -201,7 +236,7 @@ func (s *Server) editImage(x *exchange) {
 	data := base64.StdEncoding.EncodeToString(picture)
 	doc := map[string]any{"created": created(), "data": []any{map[string]any{"b64_json": data}}}
 	if p.usage != "none" {
-		doc["usage"] = tokenUsage(tokens(q.fields["prompt"])+imageTokens, imageTokens)
+		doc["usage"] = imageUsage(tokens(q.fields["prompt"]), 1, 1)
 	}
 	if q.fields["stream"] != "true" {
 		s.whole(x, p, doc)

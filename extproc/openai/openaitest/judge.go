@@ -59,7 +59,7 @@ func newJudge(list []correction) (*Judge, error) {
 // Knows reports whether OpenAI's API has the operation at a path of the gateway or of a provider:
 // with or without a version, a query, or a model in it.
 func (j *Judge) Knows(path string) bool {
-	_, ok := j.paths[operationPath(path)]
+	_, ok := j.paths[OperationPath(path)]
 	return ok
 }
 
@@ -75,11 +75,11 @@ func PathOf(language string) string {
 
 // SameOperation reports whether two paths are of the same operation: then the gateway passes on what
 // the other side has written.
-func SameOperation(a, b string) bool { return operationPath(a) == operationPath(b) }
+func SameOperation(a, b string) bool { return OperationPath(a) == OperationPath(b) }
 
 // Request returns the problems of a request's body. A path that OpenAI's API lacks is one.
 func (j *Judge) Request(path, media string, body []byte) []string {
-	path = operationPath(path)
+	path = OperationPath(path)
 	kind, boundary := mediaType(media)
 	place := pointer("paths", path, "post", "requestBody", "content", kind, "schema")
 	s, problem := j.schema(place)
@@ -97,7 +97,7 @@ func (j *Judge) Request(path, media string, body []byte) []string {
 // Response returns the problems of a response: of its body, or of each event of a stream. A stream may
 // be cut off after an event. Sound and plain text have no schema.
 func (j *Judge) Response(path string, r Reply) []string {
-	path, body := operationPath(path), r.Body
+	path, body := OperationPath(path), r.Body
 	kind, _ := mediaType(r.Media)
 	switch {
 	case r.Status >= http.StatusBadRequest:
@@ -182,8 +182,8 @@ func bodyProblems(s *jsonschema.Schema, body []byte) []string {
 	return valueProblems(s, v)
 }
 
-// operationPath returns the path of an operation as the document has it.
-func operationPath(path string) string {
+// OperationPath returns the path of an operation as the document has it.
+func OperationPath(path string) string {
 	path, _, _ = strings.Cut(path, "?")
 	if _, rest, ok := dataplane.PathModel(path); ok {
 		path = rest
