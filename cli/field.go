@@ -46,7 +46,13 @@ func fieldsOf(m protoreflect.MessageDescriptor) []field {
 
 // nested reports whether a field's message is taken apart into flags.
 func nested(f protoreflect.FieldDescriptor) bool {
-	return f.Kind() == protoreflect.MessageKind && !f.IsList() && !f.IsMap() && !strings.HasPrefix(string(f.Message().FullName()), "google.protobuf.")
+	return f.Kind() == protoreflect.MessageKind && !f.IsList() && !f.IsMap() && !strings.HasPrefix(string(f.Message().FullName()), "google.protobuf.") && !anyJSON(f)
+}
+
+// anyJSON reports whether a field takes any JSON value.
+func anyJSON(f protoreflect.FieldDescriptor) bool {
+	name := f.Message().FullName()
+	return name == "google.protobuf.Value" || name == "gateway.v1.Json"
 }
 
 // kebab is the flag of a field. The names of flags that every command has are not

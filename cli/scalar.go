@@ -41,11 +41,11 @@ func (v *value) document(text string, f protoreflect.FieldDescriptor) (any, erro
 	err := json.Unmarshal([]byte(text), &out)
 	switch {
 	case err == nil:
-		if list, ok := out.([]any); ok {
+		if list, ok := out.([]any); ok && !anyJSON(f) {
 			return list, nil
 		}
 		return jsontext.Value(text), nil
-	case f.Message().FullName() == "google.protobuf.Value":
+	case anyJSON(f):
 		return text, nil
 	}
 	return nil, fmt.Errorf("--%s takes JSON, or @file with it: %w", v.field.flag, errors.Unwrap(err))

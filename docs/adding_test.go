@@ -10,7 +10,7 @@ import (
 )
 
 // TestRecipeOfANamedResource compares the list of files in docs/adding.md with the
-// files that name prompts: a listed file must name them, and another source file
+// files that name guardrails: a listed file must name them, and another source file
 // that depends on them must be listed.
 func TestRecipeOfANamedResource(t *testing.T) {
 	t.Chdir("..")
@@ -26,14 +26,14 @@ func TestRecipeOfANamedResource(t *testing.T) {
 		text, err := os.ReadFile(m[1])
 		if err != nil {
 			t.Error(err)
-		} else if !strings.Contains(strings.ToLower(string(text)), "prompt") {
-			t.Errorf("the recipe lists %s, which does not name prompts", m[1])
+		} else if !strings.Contains(strings.ToLower(string(text)), "guardrail") {
+			t.Errorf("the recipe lists %s, which does not name guardrails", m[1])
 		}
 	}
 	if len(listed) != 8 {
 		t.Fatalf("the recipe lists %d files, want 4 new ones and 4 others", len(listed))
 	}
-	depends := regexp.MustCompile(`PromptService|SpacePrompt\b|clusterv1\.Prompt\b|message Prompt |cluster/prompts"`)
+	depends := regexp.MustCompile(`GuardrailService|SpaceGuardrail\b|clusterv1\.Guardrail\b|message Guardrail |cluster/guardrails"`)
 	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -48,7 +48,7 @@ func TestRecipeOfANamedResource(t *testing.T) {
 		}
 		text, err := os.ReadFile(path)
 		if err == nil && depends.Match(text) {
-			t.Errorf("%s depends on prompts, and the recipe in docs/adding.md does not list it", path)
+			t.Errorf("%s depends on guardrails, and the recipe in docs/adding.md does not list it", path)
 		}
 		return err
 	})

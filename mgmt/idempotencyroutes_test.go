@@ -84,6 +84,7 @@ func posted() map[string]struct{ before, body string } {
 		"/credentials":             of(`{"credential_name":"main","credential_values":{"api_key":"canary"}}`),
 		"/credentials/rotate":      of(`{}`),
 		"/guardrails":              of(`{"guardrail_name":"b","engines":[{"engine_name":"presidio","event_hooks":["pre_call"],"config":{"entities":["PERSON"],"action":"anonymize"}}]}`),
+		"/prompts/{name}/rollback": {`POST /prompts {"prompt_name":"rolled","messages":[{"role":"user","content":"x"}]}`, `{"version":1}`},
 		"/config/update":           of(`{"router_settings":{"num_retries":3}}`),
 		"/config/field/update":     of(`{"field_name":"num_retries","field_value":4}`),
 		"/config/field/delete":     of(`{"field_name":"num_retries"}`),
@@ -154,7 +155,7 @@ func TestEveryPostIsDoneOnce(t *testing.T) {
 				}
 			}
 			token, _ := ask(t, o.Server, "POST /key/generate", `{"team_id":"red","user_id":"mate"}`, nil).json(t)["token"].(string)
-			target := "POST " + strings.ReplaceAll(route.Path, "{key}", token)
+			target := "POST " + strings.NewReplacer("{key}", token, "{name}", "rolled").Replace(route.Path)
 			body := strings.ReplaceAll(request.body, "$key", token)
 			first := ask(t, o.Server, target, body, withKey(route.Path))
 			if first.status != http.StatusOK || first.header.Get(operation.HeaderReplayed) != "" {

@@ -3,9 +3,9 @@ package mgmt
 import (
 	"context"
 	"slices"
+	"strings"
 
-	"github.com/go-json-experiment/json"
-
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/prompts"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -16,18 +16,55 @@ import (
 type promptService struct {
 	gatewayv1.UnimplementedPromptServiceServer
 	service
+	tokens func(model string, messages [][2]string) int64
 }
 
 // CreatePrompt creates a prompt with its version 1.
 func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePromptRequest) (*gatewayv1.PromptRecord, error) {
+	content, err := contentOf(in, prompts.Content{})
+	if err != nil {
+		return nil, err
+	}
 	fresh := id.NewUUID()
 	return change(ctx, s.state, func(c caller) (*gatewayv1.PromptRecord, error) {
 		org, err := c.ownerFor(in.OrganizationId)
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Create(c.tx, prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}}, prompts.Content{Messages: messagesOf(in.GetMessages()), Variables: in.GetVariables()}))
+		p := prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}, Protected: in.GetProtectedLabels()}
+		return promptRecord(c.view.Prompts.Create(c.tx, p, content))
 	})
+}
+
+// content has the fields of requests that make versions.
+type content interface {
+	GetMessages() []*gatewayv1.PromptMessage
+	GetVariables() []string
+	GetConfig() *gatewayv1.PromptConfig
+	GetVariableSchema() *gatewayv1.Json
+}
+
+// contentOf reads the content of a version. before has the config and the schema of a request
+// without them.
+func contentOf(in content, before prompts.Content) (prompts.Content, error) {
+	out := prompts.Content{Variables: in.GetVariables(), Config: before.Config, Schema: before.Schema}
+	var err error
+	if out.Messages, err = messagesOf(in.GetMessages()); err != nil {
+		return out, err
+	}
+	if in.GetConfig() != nil {
+		if out.Config, err = configOf(in.GetConfig()); err != nil {
+			return out, err
+		}
+	}
+	schema, err := ordered(in.GetVariableSchema())
+	if schema != nil {
+		out.Schema = schema
+	}
+	if string(schema) == "{}" {
+		out.Schema = nil
+	}
+	return out, err
 }
 
 // ListPrompts shows the latest versions of the prompts that the caller may use.
@@ -47,7 +84,11 @@ func (s promptService) ListPrompts(ctx context.Context, in *gatewayv1.ListPrompt
 		if err != nil {
 			return nil, err
 		}
-		out.Prompts = append(out.GetPrompts(), showPrompt(p, version))
+		one, err := showPrompt(p, version)
+		if err != nil {
+			return nil, err
+		}
+		out.Prompts = append(out.GetPrompts(), one)
 	}
 	return out, nil
 }
@@ -85,7 +126,11 @@ func (s promptService) ListPromptVersions(ctx context.Context, in *gatewayv1.Lis
 	}
 	out := &gatewayv1.ListPromptVersionsResponse{PromptId: p.ID, PromptName: p.Name}
 	for _, version := range set.Versions(p) {
-		out.Versions = append(out.GetVersions(), showPrompt(p, version))
+		one, err := showPrompt(p, version)
+		if err != nil {
+			return nil, err
+		}
+		out.Versions = append(out.GetVersions(), one)
 	}
 	return out, nil
 }
@@ -97,7 +142,59 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, prompts.Content{Messages: messagesOf(in.GetMessages()), Variables: in.GetVariables()}, operation.IfRevision(ctx)))
+		before, err := c.view.Prompts.Version(p, 0)
+		if err != nil {
+			return nil, err
+		}
+		content, err := contentOf(in, before.Content)
+		if err != nil {
+			return nil, err
+		}
+		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, content, operation.IfRevision(ctx)))
+	})
+}
+
+// ConfigurePrompt changes settings of a prompt that are no part of its versions.
+func (s promptService) ConfigurePrompt(ctx context.Context, in *gatewayv1.ConfigurePromptRequest) (*gatewayv1.PromptRecord, error) {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.PromptRecord, error) {
+		p, err := c.view.Prompts.FindToChange(c.tx, "name", in.GetName(), c.reader())
+		if err != nil {
+			return nil, err
+		}
+		version, err := c.view.Prompts.Version(p, 0)
+		if err != nil {
+			return nil, err
+		}
+		next := *p
+		next.DefaultLabel = orElse(in.DefaultLabel, p.DefaultLabel)
+		if len(in.GetProtectedLabels()) > 0 {
+			next.Protected = in.GetProtectedLabels()
+		}
+		for _, name := range in.GetClear() {
+			switch name {
+			case "default_label":
+				next.DefaultLabel = ""
+			case "protected_labels":
+				next.Protected = nil
+			}
+		}
+		made, err := c.view.Prompts.Configure(c.tx, p, next, operation.IfRevision(ctx))
+		return promptRecord(made, version, err)
+	})
+}
+
+// RollbackPrompt makes the content of an earlier version the next one.
+func (s promptService) RollbackPrompt(ctx context.Context, in *gatewayv1.RollbackPromptRequest) (*gatewayv1.PromptRecord, error) {
+	return change(ctx, s.state, func(c caller) (*gatewayv1.PromptRecord, error) {
+		p, err := c.view.Prompts.FindToChange(c.tx, "name", in.GetName(), c.reader())
+		if err != nil {
+			return nil, err
+		}
+		earlier, err := c.view.Prompts.Version(p, uint32(in.GetVersion()))
+		if err != nil {
+			return nil, err
+		}
+		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, earlier.Content, operation.IfRevision(ctx)))
 	})
 }
 
@@ -113,60 +210,57 @@ func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePro
 	})
 }
 
-// RenderPrompt shows the messages of a prompt with values for its variables.
+// RenderPrompt shows what a request with a prompt gets.
 func (s promptService) RenderPrompt(ctx context.Context, in *gatewayv1.RenderPromptRequest) (*gatewayv1.RenderPromptResponse, error) {
 	c, err := current(ctx, s.state)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := c.view.Prompts.Resolve(c.reader(), in.GetPromptId(), uint32(in.GetVersion()), "", "")
+	choice, err := c.view.Prompts.Resolve(c.reader(), in.GetPromptId(), uint32(in.GetVersion()), in.GetLabel(), "")
 	if err != nil {
-		return nil, err
+		return nil, ownNames(err)
 	}
-	variables, err := json.Marshal(in.GetVariables().AsMap())
+	variables, err := ordered(in.GetVariables())
 	if err != nil {
 		return nil, err
 	}
 	composed, err := c.view.Prompts.Compose(choice, variables)
 	if err != nil {
+		return nil, ownNames(err)
+	}
+	out := &gatewayv1.RenderPromptResponse{PromptId: choice.Prompt.ID, Version: choice.Version.Number, Label: textOrNull(choice.Label)}
+	if out.UnusedVariables, out.MissingVariables, err = c.view.Prompts.Unmatched(choice, variables); err != nil {
 		return nil, err
 	}
-	out := &gatewayv1.RenderPromptResponse{PromptId: choice.Prompt.ID, Version: choice.Version.Number}
-	for _, turn := range composed.Before {
-		one := &gatewayv1.PromptMessage{Role: turn.Role}
-		if err := json.Unmarshal(turn.Content, &one.Content); err != nil {
-			return nil, err
+	if out.Config, err = showConfig(composed.Config); err != nil {
+		return nil, err
+	}
+	var texts [][2]string
+	for _, turn := range slices.Concat(composed.Before, []prompts.Turn{{Role: prompts.RolePlaceholder}}, composed.After) {
+		one := &gatewayv1.PromptMessage{Role: turn.Role, Content: showOrdered(turn.Content)}
+		if turn.Role == prompts.RolePlaceholder {
+			one.Name = given(prompts.CallerMessages)
 		}
 		out.Messages = append(out.GetMessages(), one)
+		if turn.Content != nil {
+			texts = append(texts, [2]string{turn.Role, turn.Text()})
+		}
 	}
+	model, _ := composed.Config.Model()
+	out.EstimatedTokens = uint32(s.tokens(model, texts))
 	return out, nil
 }
 
-func messagesOf(in []*gatewayv1.PromptMessage) []prompts.Message {
-	out := make([]prompts.Message, len(in))
-	for i, m := range in {
-		out[i] = prompts.Message{Role: m.GetRole(), Content: m.GetContent()}
+// ownNames returns an error with the names that fields have here instead of those that they have
+// in requests to models.
+func ownNames(err error) error {
+	f := *fault.From(err)
+	for _, name := range []string{prompts.FieldVersion, prompts.FieldLabel, prompts.FieldVariables} {
+		short := strings.TrimPrefix(name, "prompt_")
+		if rest, ok := strings.CutPrefix(f.Param, name); ok {
+			f.Param = short + rest
+		}
+		f.Detail = strings.ReplaceAll(f.Detail, name, short)
 	}
-	return out
-}
-
-func showMessage(m prompts.Message) *gatewayv1.PromptMessage {
-	return &gatewayv1.PromptMessage{Role: m.Role, Content: m.Content}
-}
-
-// promptRecord shows a version of a prompt unless there was an error.
-func promptRecord(p *prompts.Prompt, v *prompts.Version, err error) (*gatewayv1.PromptRecord, error) {
-	if err != nil {
-		return nil, err
-	}
-	return showPrompt(p, v), nil
-}
-
-// showPrompt returns a version of a prompt in the form of the API.
-func showPrompt(p *prompts.Prompt, v *prompts.Version) *gatewayv1.PromptRecord {
-	return &gatewayv1.PromptRecord{
-		PromptId: p.ID, PromptName: p.Name, Messages: shownAll(slices.Values(v.Messages), showMessage), Variables: v.Variables,
-		Version: v.Number, IsLatest: v.Number == p.Latest, Org: textOrNull(string(p.Organization)), VersionsCount: p.Latest,
-		CreatedAt: moment(v.CreatedAt), CreatedBy: v.CreatedBy, Revision: float64(p.Revision),
-	}
+	return &f
 }

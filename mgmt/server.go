@@ -47,10 +47,13 @@ type Config struct {
 	Defaults tenancy.Defaults
 	// KeyRules are the operator's rules for new keys.
 	KeyRules rights.KeyRules
-	Metrics  http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
-	Logger   *slog.Logger
-	Version  string
-	OpenAPI  string // the API's description, an OpenAPI document
+	// Tokens estimates the tokens of messages for a model, which may be empty. Each message is a
+	// role and a text.
+	Tokens  func(model string, messages [][2]string) int64
+	Metrics http.Handler // Prometheus's exposition; labels name models, deployments, teams and aliases of keys
+	Logger  *slog.Logger
+	Version string
+	OpenAPI string // the API's description, an OpenAPI document
 	// BeginReport is called before a report over the ledger is computed, and the function
 	// that it returns afterwards. It may be nil.
 	BeginReport func() (end func())

@@ -3,6 +3,7 @@ package prompts
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -30,6 +31,55 @@ type Turn struct {
 	Role    string
 	Content jsontext.Value // a JSON string, or a list of parts
 	Whole   jsontext.Value // a message that a variable has, with all its members; nil for a message of the prompt
+}
+
+// Text returns the text of the message: of a list of parts, those of its parts.
+func (t *Turn) Text() string {
+	if text, ok := textOf(t.Content); ok {
+		return text
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if t.Content.Kind() != '[' || json.Unmarshal(t.Content, &parts) != nil {
+		return ""
+	}
+	texts := make([]string, len(parts))
+	for i, p := range parts {
+		texts[i] = p.Text
+	}
+	return strings.Join(texts, "\n")
+}
+
+// Unmatched returns the variables that were given and that the version does not use, and those
+// that it uses and that were not given and have no default; also those of prompts that it
+// includes.
+func (s *Set) Unmatched(c Choice, variables jsontext.Value) (unused, missing []string, err error) {
+	program, err := c.Version.program()
+	if err != nil {
+		return nil, nil, err
+	}
+	if variables, err = program.prepare(variables); err != nil {
+		return nil, nil, err
+	}
+	var given []string
+	if len(variables) > 0 {
+		if given, _, err = members(variables); err != nil {
+			return nil, nil, err
+		}
+	}
+	used := s.used(c)
+	for _, name := range given {
+		if !slices.Contains(used, name) {
+			unused = append(unused, name)
+		}
+	}
+	for _, name := range used {
+		if !slices.Contains(given, name) {
+			missing = append(missing, name)
+		}
+	}
+	return unused, missing, nil
 }
 
 // Compose renders the version that Resolve has returned, with the variables of a request, a JSON object; nil or

@@ -27,6 +27,7 @@ type program struct {
 	partial   *template.Template // what other prompts include: the text of the only message; nil if it is no text
 	schema    *schema            // nil for none
 	variables []string           // that the templates and placeholders use, in the order of their first use
+	includes  []template.Reference
 }
 
 // compiledMessage is a message whose templates were parsed.
@@ -168,6 +169,11 @@ func (b *messageBuilder) text(param, source string) error {
 	b.last = t
 	for _, name := range t.Variables() {
 		b.use(name)
+	}
+	for _, ref := range t.Includes() {
+		if !slices.Contains(b.program.includes, ref) {
+			b.program.includes = append(b.program.includes, ref)
+		}
 	}
 	if strings.Contains(source, "{{") || strings.Contains(source, "{%") || strings.Contains(source, "{#") {
 		b.pieces = append(b.pieces, piece{text: t})

@@ -214,6 +214,15 @@ func (r *Rights) MayChangeResource(o id.Organization) error {
 	return denied("organization_id", "Only an org_admin of the organization, or a proxy_admin, may change what belongs to it.")
 }
 
+// MayLabel refuses who may not move the unprotected labels of prompts of an organization: besides
+// those who may change its prompts, its members may.
+func (r *Rights) MayLabel(o id.Organization) error {
+	if r.reaches(o) && !r.still && r.belongs(o) {
+		return nil
+	}
+	return r.MayChangeResource(o)
+}
+
 // checkBudget denies naming a budget whose terms a record did not have before. A
 // proxy_admin may name any; others those of the API key that makes the request, and of
 // its user, team and organization. Unknown budgets and those of others get the same

@@ -41,8 +41,11 @@ func ClearList(m protoreflect.MessageDescriptor) protoreflect.FieldDescriptor {
 // IsFree reports whether a message is free JSON, a timestamp, or a value that may be
 // null. Callers do not see fields of such a message.
 func IsFree(m protoreflect.MessageDescriptor) bool {
-	return m.ParentFile().Package() == "google.protobuf"
+	return m.ParentFile().Package() == "google.protobuf" || IsJSON(m)
 }
+
+// IsJSON reports whether a message is any JSON value, with the order of its members.
+func IsJSON(m protoreflect.MessageDescriptor) bool { return m.FullName() == "gateway.v1.Json" }
 
 // Messages yields the messages in the fields of a message, with their paths below at.
 // It leaves out maps.

@@ -2,17 +2,20 @@ package operation
 
 import (
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 
 	"buf.build/gen/go/bufbuild/protovalidate/protocolbuffers/go/buf/validate"
 	"buf.build/go/protovalidate"
+	"github.com/go-json-experiment/json/jsontext"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/known/structpb"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/mgmt/field"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
 )
 
 // maxProblems bounds how many problems of a request one response lists.
@@ -124,6 +127,8 @@ func checkDepth(at string, m protoreflect.Message) error {
 	for param, one := range field.Messages(at, m) {
 		var err error
 		switch v := one.Interface().(type) {
+		case *gatewayv1.Json:
+			err = checkJSON(param, v)
 		case *structpb.Struct, *structpb.ListValue, *structpb.Value:
 			if !shallow(v, maxDepth) {
 				err = fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
@@ -136,6 +141,23 @@ func checkDepth(at string, m protoreflect.Message) error {
 		}
 	}
 	return nil
+}
+
+// checkJSON rejects ordered JSON that is not valid, which REST never has, or that nests too
+// deep.
+func checkJSON(param string, v *gatewayv1.Json) error {
+	d := jsontext.NewDecoder(strings.NewReader(v.GetText()))
+	for {
+		_, err := d.ReadToken()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fault.Field(param, "invalid_json", "%s is not valid JSON, or has two members of one name.", param)
+		case d.StackDepth() > maxDepth:
+			return fault.Field(param, "too_deep", "%s nests deeper than %d levels of objects and lists. Flatten it, or keep it elsewhere.", param, maxDepth)
+		}
+	}
 }
 
 // shallow reports whether JSON nests at most n levels deep.

@@ -269,7 +269,7 @@ func conformNumber(param string, v jsontext.Value, kind protoreflect.Kind) error
 // only.
 func conformMessage(param string, v jsontext.Value, m protoreflect.MessageDescriptor) error {
 	switch m.FullName() {
-	case "google.protobuf.Value":
+	case "google.protobuf.Value", "gateway.v1.Json":
 		return nil
 	case "google.protobuf.Struct":
 		_, err := ObjectAt(param, v)

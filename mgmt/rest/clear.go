@@ -128,7 +128,7 @@ func modelBudget() protoreflect.MessageDescriptor {
 	return (*gatewayv1.ModelBudget)(nil).ProtoReflect().Descriptor()
 }
 
-// widen replaces the short form of messages by the whole form. The members have been
+// widen replaces the short form of messages, and values of ordered JSON, by the whole form. The members have been
 // checked against the message.
 func widen(members map[string]jsontext.Value, m protoreflect.MessageDescriptor) error {
 	for _, name := range field.SortedNames(members) {
@@ -182,6 +182,9 @@ func widenField(param string, v jsontext.Value, f protoreflect.FieldDescriptor) 
 func widenOne(param string, v jsontext.Value, m protoreflect.MessageDescriptor) (jsontext.Value, error) {
 	if hasShortForm(m) && v.Kind() == '0' {
 		return json.Marshal(map[string]jsontext.Value{"max_budget": v})
+	}
+	if field.IsJSON(m) {
+		return json.Marshal(map[string]string{orderedText: string(v)})
 	}
 	if field.IsFree(m) {
 		return v, nil

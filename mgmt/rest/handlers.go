@@ -56,7 +56,7 @@ type Backend struct {
 func Handlers(services []Service, to Backend) (map[string]Handler, error) {
 	var all []runtime.HandlerFunc
 	mux := runtime.NewServeMux(
-		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{runtime.JSONPb{MarshalOptions: jsonForm()}}),
+		runtime.WithMarshalerOption(runtime.MIMEWildcard, &answerJSON{JSONPb: runtime.JSONPb{MarshalOptions: jsonForm()}}),
 		runtime.WithErrorHandler(func(_ context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Value(probeKey{}) == nil {
 				to.Reject(w, r, unreadable(err))

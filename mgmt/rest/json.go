@@ -23,7 +23,10 @@ import (
 // answerJSON encodes responses with protojson, except pages of keys. Their records are
 // free JSON, because they may be strings as well. protojson needs reflection and a message
 // for each value of free JSON: more than half of the time of a page of a hundred.
-type answerJSON struct{ runtime.JSONPb }
+type answerJSON struct {
+	runtime.JSONPb
+	narrower
+}
 
 // recordSize is the usual size of a key's record in bytes.
 const recordSize = 1 << 10
@@ -35,7 +38,11 @@ func (a *answerJSON) Marshal(v any) ([]byte, error) {
 	}
 	page, ok := v.(*gatewayv1.ListKeysResponse)
 	if !ok {
-		return a.JSONPb.Marshal(v)
+		text, err := a.JSONPb.Marshal(v)
+		if m, is := v.(proto.Message); is && err == nil {
+			return a.narrow(text, m.ProtoReflect().Descriptor())
+		}
+		return text, err
 	}
 	var out bytes.Buffer
 	out.Grow(len(page.GetKeys().GetValues())*recordSize + recordSize)

@@ -49,7 +49,7 @@ func wellKnown(name protoreflect.FullName) *object {
 		return obj("type", "object", "additionalProperties", true)
 	case "google.protobuf.ListValue":
 		return obj("type", "array", "items", obj())
-	case "google.protobuf.Value":
+	case "google.protobuf.Value", "gateway.v1.Json":
 		return obj()
 	case "google.protobuf.StringValue":
 		return obj("type", "string")

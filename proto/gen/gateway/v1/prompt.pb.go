@@ -11,7 +11,6 @@ import (
 	_ "github.com/modelgateway/modelgateway/proto/gen/options/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	structpb "google.golang.org/protobuf/types/known/structpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	wrapperspb "google.golang.org/protobuf/types/known/wrapperspb"
 	reflect "reflect"
@@ -29,10 +28,12 @@ const (
 // PromptMessage is one message of a template.
 type PromptMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// system, developer, user or assistant.
+	// system, developer, user or assistant; or placeholder, for messages that come with the request.
 	Role string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
-	// The text, with variables as {{ name }}.
-	Content       string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	// The text, with variables as {{ name }}; or a list of parts as in chat completions, of the types text, image_url, input_audio and file, in which every text but the type may have variables. A placeholder has none.
+	Content *Json `protobuf:"bytes,3,opt,name=content,proto3" json:"content,omitempty"`
+	// Of a placeholder: the variable with the messages that it stands for, of the roles user, assistant and tool; or messages, for those of the request itself, which otherwise come after the prompt's.
+	Name          *string `protobuf:"bytes,4,opt,name=name,proto3,oneof" json:"name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -74,11 +75,209 @@ func (x *PromptMessage) GetRole() string {
 	return ""
 }
 
-func (x *PromptMessage) GetContent() string {
+func (x *PromptMessage) GetContent() *Json {
 	if x != nil {
 		return x.Content
 	}
+	return nil
+}
+
+func (x *PromptMessage) GetName() string {
+	if x != nil && x.Name != nil {
+		return *x.Name
+	}
 	return ""
+}
+
+// PromptConfig has parameters for the requests with a prompt. A request that has one of them too keeps its own, unless it is enforced.
+type PromptConfig struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The model, for requests whose model is "prompt".
+	Model *string `protobuf:"bytes,1,opt,name=model,proto3,oneof" json:"model,omitempty"`
+	// The temperature.
+	Temperature *float64 `protobuf:"fixed64,2,opt,name=temperature,proto3,oneof" json:"temperature,omitempty"`
+	// The probability mass to sample from.
+	TopP *float64 `protobuf:"fixed64,3,opt,name=top_p,json=topP,proto3,oneof" json:"top_p,omitempty"`
+	// The most tokens of an answer.
+	MaxTokens *int32 `protobuf:"varint,4,opt,name=max_tokens,json=maxTokens,proto3,oneof" json:"max_tokens,omitempty"`
+	// A text, or a list of at most 16 texts, at which an answer ends.
+	Stop *Json `protobuf:"bytes,5,opt,name=stop,proto3" json:"stop,omitempty"`
+	// The form of the answer, an object with a type.
+	ResponseFormat *Json `protobuf:"bytes,6,opt,name=response_format,json=responseFormat,proto3" json:"response_format,omitempty"`
+	// At most 128 tools, objects with a type.
+	Tools *Json `protobuf:"bytes,7,opt,name=tools,proto3" json:"tools,omitempty"`
+	// Which tool to use: a word such as auto, or an object with a type.
+	ToolChoice *Json `protobuf:"bytes,8,opt,name=tool_choice,json=toolChoice,proto3" json:"tool_choice,omitempty"`
+	// How much a model that reasons does so.
+	ReasoningEffort *string `protobuf:"bytes,9,opt,name=reasoning_effort,json=reasoningEffort,proto3,oneof" json:"reasoning_effort,omitempty"`
+	// At most 16 texts that go to the provider with the request.
+	Metadata map[string]string `protobuf:"bytes,10,rep,name=metadata,proto3" json:"metadata,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// The names of the parameters above that replace those of the request.
+	Enforce       []string `protobuf:"bytes,11,rep,name=enforce,proto3" json:"enforce,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptConfig) Reset() {
+	*x = PromptConfig{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptConfig) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptConfig) ProtoMessage() {}
+
+func (x *PromptConfig) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptConfig.ProtoReflect.Descriptor instead.
+func (*PromptConfig) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PromptConfig) GetModel() string {
+	if x != nil && x.Model != nil {
+		return *x.Model
+	}
+	return ""
+}
+
+func (x *PromptConfig) GetTemperature() float64 {
+	if x != nil && x.Temperature != nil {
+		return *x.Temperature
+	}
+	return 0
+}
+
+func (x *PromptConfig) GetTopP() float64 {
+	if x != nil && x.TopP != nil {
+		return *x.TopP
+	}
+	return 0
+}
+
+func (x *PromptConfig) GetMaxTokens() int32 {
+	if x != nil && x.MaxTokens != nil {
+		return *x.MaxTokens
+	}
+	return 0
+}
+
+func (x *PromptConfig) GetStop() *Json {
+	if x != nil {
+		return x.Stop
+	}
+	return nil
+}
+
+func (x *PromptConfig) GetResponseFormat() *Json {
+	if x != nil {
+		return x.ResponseFormat
+	}
+	return nil
+}
+
+func (x *PromptConfig) GetTools() *Json {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *PromptConfig) GetToolChoice() *Json {
+	if x != nil {
+		return x.ToolChoice
+	}
+	return nil
+}
+
+func (x *PromptConfig) GetReasoningEffort() string {
+	if x != nil && x.ReasoningEffort != nil {
+		return *x.ReasoningEffort
+	}
+	return ""
+}
+
+func (x *PromptConfig) GetMetadata() map[string]string {
+	if x != nil {
+		return x.Metadata
+	}
+	return nil
+}
+
+func (x *PromptConfig) GetEnforce() []string {
+	if x != nil {
+		return x.Enforce
+	}
+	return nil
+}
+
+// PromptShare is one version of a split label.
+type PromptShare struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version.
+	Version int32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// Its weight among those of the split, such as a percentage.
+	Weight        int32 `protobuf:"varint,2,opt,name=weight,proto3" json:"weight,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptShare) Reset() {
+	*x = PromptShare{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptShare) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptShare) ProtoMessage() {}
+
+func (x *PromptShare) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptShare.ProtoReflect.Descriptor instead.
+func (*PromptShare) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PromptShare) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PromptShare) GetWeight() int32 {
+	if x != nil {
+		return x.Weight
+	}
+	return 0
 }
 
 // PromptRecord is one version of a prompt.
@@ -100,6 +299,16 @@ type PromptRecord struct {
 	Org *wrapperspb.StringValue `protobuf:"bytes,7,opt,name=org,proto3" json:"org,omitempty"`
 	// How many versions there are.
 	VersionsCount uint32 `protobuf:"varint,8,opt,name=versions_count,json=versionsCount,proto3" json:"versions_count,omitempty"`
+	// The parameters for requests; null if there are none.
+	Config *PromptConfig `protobuf:"bytes,9,opt,name=config,proto3" json:"config,omitempty"`
+	// The JSON Schema of the variables; null if there is none.
+	VariableSchema *Json `protobuf:"bytes,10,opt,name=variable_schema,json=variableSchema,proto3" json:"variable_schema,omitempty"`
+	// The labels that name this version, alone or with others.
+	Labels []string `protobuf:"bytes,11,rep,name=labels,proto3" json:"labels,omitempty"`
+	// The label of requests that name neither a version nor a label; null for the latest version.
+	DefaultLabel *wrapperspb.StringValue `protobuf:"bytes,12,opt,name=default_label,json=defaultLabel,proto3" json:"default_label,omitempty"`
+	// The labels that only admins of the organization move.
+	ProtectedLabels []string `protobuf:"bytes,13,rep,name=protected_labels,json=protectedLabels,proto3" json:"protected_labels,omitempty"`
 	// When this version was made.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
@@ -112,7 +321,7 @@ type PromptRecord struct {
 
 func (x *PromptRecord) Reset() {
 	*x = PromptRecord{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -124,7 +333,7 @@ func (x *PromptRecord) String() string {
 func (*PromptRecord) ProtoMessage() {}
 
 func (x *PromptRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -137,7 +346,7 @@ func (x *PromptRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptRecord.ProtoReflect.Descriptor instead.
 func (*PromptRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{1}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PromptRecord) GetPromptId() string {
@@ -196,6 +405,41 @@ func (x *PromptRecord) GetVersionsCount() uint32 {
 	return 0
 }
 
+func (x *PromptRecord) GetConfig() *PromptConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *PromptRecord) GetVariableSchema() *Json {
+	if x != nil {
+		return x.VariableSchema
+	}
+	return nil
+}
+
+func (x *PromptRecord) GetLabels() []string {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+func (x *PromptRecord) GetDefaultLabel() *wrapperspb.StringValue {
+	if x != nil {
+		return x.DefaultLabel
+	}
+	return nil
+}
+
+func (x *PromptRecord) GetProtectedLabels() []string {
+	if x != nil {
+		return x.ProtectedLabels
+	}
+	return nil
+}
+
 func (x *PromptRecord) GetCreatedAt() *timestamppb.Timestamp {
 	if x != nil {
 		return x.CreatedAt
@@ -224,8 +468,14 @@ type CreatePromptRequest struct {
 	PromptName string `protobuf:"bytes,1,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
 	// The template.
 	Messages []*PromptMessage `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Names of the variables; without it, those that the template has.
+	// Names of the variables. Those that the template uses and the list lacks are added.
 	Variables []string `protobuf:"bytes,3,rep,name=variables,proto3" json:"variables,omitempty"`
+	// Parameters for requests.
+	Config *PromptConfig `protobuf:"bytes,5,opt,name=config,proto3" json:"config,omitempty"`
+	// A JSON Schema that the variables of requests must fit, with the keywords type, enum, const, default, minimum, maximum, minLength, maxLength, minItems, maxItems, items, properties, required and additionalProperties. Without it any fit.
+	VariableSchema *Json `protobuf:"bytes,6,opt,name=variable_schema,json=variableSchema,proto3" json:"variable_schema,omitempty"`
+	// The labels that only admins of the organization move.
+	ProtectedLabels []string `protobuf:"bytes,7,rep,name=protected_labels,json=protectedLabels,proto3" json:"protected_labels,omitempty"`
 	// The organization that it is for; without it, that of who asks, and for an admin without one, all.
 	OrganizationId *string `protobuf:"bytes,4,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -234,7 +484,7 @@ type CreatePromptRequest struct {
 
 func (x *CreatePromptRequest) Reset() {
 	*x = CreatePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -246,7 +496,7 @@ func (x *CreatePromptRequest) String() string {
 func (*CreatePromptRequest) ProtoMessage() {}
 
 func (x *CreatePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -259,7 +509,7 @@ func (x *CreatePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePromptRequest.ProtoReflect.Descriptor instead.
 func (*CreatePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{2}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreatePromptRequest) GetPromptName() string {
@@ -279,6 +529,27 @@ func (x *CreatePromptRequest) GetMessages() []*PromptMessage {
 func (x *CreatePromptRequest) GetVariables() []string {
 	if x != nil {
 		return x.Variables
+	}
+	return nil
+}
+
+func (x *CreatePromptRequest) GetConfig() *PromptConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *CreatePromptRequest) GetVariableSchema() *Json {
+	if x != nil {
+		return x.VariableSchema
+	}
+	return nil
+}
+
+func (x *CreatePromptRequest) GetProtectedLabels() []string {
+	if x != nil {
+		return x.ProtectedLabels
 	}
 	return nil
 }
@@ -309,7 +580,7 @@ type ListPromptsRequest struct {
 
 func (x *ListPromptsRequest) Reset() {
 	*x = ListPromptsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -321,7 +592,7 @@ func (x *ListPromptsRequest) String() string {
 func (*ListPromptsRequest) ProtoMessage() {}
 
 func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -334,7 +605,7 @@ func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListPromptsRequest) GetLimit() int32 {
@@ -391,7 +662,7 @@ type ListPromptsResponse struct {
 
 func (x *ListPromptsResponse) Reset() {
 	*x = ListPromptsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -403,7 +674,7 @@ func (x *ListPromptsResponse) String() string {
 func (*ListPromptsResponse) ProtoMessage() {}
 
 func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -416,7 +687,7 @@ func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListPromptsResponse) GetPrompts() []*PromptRecord {
@@ -467,7 +738,7 @@ type GetPromptRequest struct {
 
 func (x *GetPromptRequest) Reset() {
 	*x = GetPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -479,7 +750,7 @@ func (x *GetPromptRequest) String() string {
 func (*GetPromptRequest) ProtoMessage() {}
 
 func (x *GetPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -492,7 +763,7 @@ func (x *GetPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetPromptRequest) GetPromptId() string {
@@ -520,7 +791,7 @@ type ListPromptVersionsRequest struct {
 
 func (x *ListPromptVersionsRequest) Reset() {
 	*x = ListPromptVersionsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -532,7 +803,7 @@ func (x *ListPromptVersionsRequest) String() string {
 func (*ListPromptVersionsRequest) ProtoMessage() {}
 
 func (x *ListPromptVersionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -545,7 +816,7 @@ func (x *ListPromptVersionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptVersionsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptVersionsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListPromptVersionsRequest) GetPromptId() string {
@@ -570,7 +841,7 @@ type ListPromptVersionsResponse struct {
 
 func (x *ListPromptVersionsResponse) Reset() {
 	*x = ListPromptVersionsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -582,7 +853,7 @@ func (x *ListPromptVersionsResponse) String() string {
 func (*ListPromptVersionsResponse) ProtoMessage() {}
 
 func (x *ListPromptVersionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -595,7 +866,7 @@ func (x *ListPromptVersionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptVersionsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptVersionsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListPromptVersionsResponse) GetPromptId() string {
@@ -626,8 +897,12 @@ type UpdatePromptRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The template.
 	Messages []*PromptMessage `protobuf:"bytes,2,rep,name=messages,proto3" json:"messages,omitempty"`
-	// Names of the variables; without it, those of the version before.
+	// Names of the variables. Those that the template uses and the list lacks are added.
 	Variables []string `protobuf:"bytes,3,rep,name=variables,proto3" json:"variables,omitempty"`
+	// Parameters for requests; without it, those of the version before. An empty object means none.
+	Config *PromptConfig `protobuf:"bytes,4,opt,name=config,proto3" json:"config,omitempty"`
+	// The JSON Schema of the variables; without it, that of the version before. An empty object means none.
+	VariableSchema *Json `protobuf:"bytes,5,opt,name=variable_schema,json=variableSchema,proto3" json:"variable_schema,omitempty"`
 	// If given, the revision that the record must have, as the header If-Match; 409 if it has another.
 	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -636,7 +911,7 @@ type UpdatePromptRequest struct {
 
 func (x *UpdatePromptRequest) Reset() {
 	*x = UpdatePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -648,7 +923,7 @@ func (x *UpdatePromptRequest) String() string {
 func (*UpdatePromptRequest) ProtoMessage() {}
 
 func (x *UpdatePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -661,7 +936,7 @@ func (x *UpdatePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePromptRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *UpdatePromptRequest) GetName() string {
@@ -685,11 +960,600 @@ func (x *UpdatePromptRequest) GetVariables() []string {
 	return nil
 }
 
+func (x *UpdatePromptRequest) GetConfig() *PromptConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *UpdatePromptRequest) GetVariableSchema() *Json {
+	if x != nil {
+		return x.VariableSchema
+	}
+	return nil
+}
+
 func (x *UpdatePromptRequest) GetIfRevision() float64 {
 	if x != nil && x.IfRevision != nil {
 		return *x.IfRevision
 	}
 	return 0
+}
+
+// ConfigurePromptRequest has settings of a prompt.
+type ConfigurePromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's name or id.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The label of requests that name neither a version nor a label; latest, or cleared, for the latest version.
+	DefaultLabel *string `protobuf:"bytes,2,opt,name=default_label,json=defaultLabel,proto3,oneof" json:"default_label,omitempty"`
+	// The labels that only admins of the organization move.
+	ProtectedLabels []string `protobuf:"bytes,3,rep,name=protected_labels,json=protectedLabels,proto3" json:"protected_labels,omitempty"`
+	// Fields to clear: for clients whose messages do not tell an empty field from one that is not given. In JSON null, [] and {} do the same.
+	Clear []string `protobuf:"bytes,60,rep,name=clear,proto3" json:"clear,omitempty"`
+	// If given, the revision that the prompt must have, as the header If-Match; 409 if it has another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ConfigurePromptRequest) Reset() {
+	*x = ConfigurePromptRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ConfigurePromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ConfigurePromptRequest) ProtoMessage() {}
+
+func (x *ConfigurePromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ConfigurePromptRequest.ProtoReflect.Descriptor instead.
+func (*ConfigurePromptRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ConfigurePromptRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ConfigurePromptRequest) GetDefaultLabel() string {
+	if x != nil && x.DefaultLabel != nil {
+		return *x.DefaultLabel
+	}
+	return ""
+}
+
+func (x *ConfigurePromptRequest) GetProtectedLabels() []string {
+	if x != nil {
+		return x.ProtectedLabels
+	}
+	return nil
+}
+
+func (x *ConfigurePromptRequest) GetClear() []string {
+	if x != nil {
+		return x.Clear
+	}
+	return nil
+}
+
+func (x *ConfigurePromptRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+// RollbackPromptRequest names a version of a prompt.
+type RollbackPromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's name or id.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The version whose content becomes the next version.
+	Version int32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
+	// If given, the revision that the prompt must have, as the header If-Match; 409 if it has another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollbackPromptRequest) Reset() {
+	*x = RollbackPromptRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollbackPromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollbackPromptRequest) ProtoMessage() {}
+
+func (x *RollbackPromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollbackPromptRequest.ProtoReflect.Descriptor instead.
+func (*RollbackPromptRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RollbackPromptRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RollbackPromptRequest) GetVersion() int32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *RollbackPromptRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+// ListPromptLabelsRequest names a prompt.
+type ListPromptLabelsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id or its name.
+	PromptId      string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptLabelsRequest) Reset() {
+	*x = ListPromptLabelsRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptLabelsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptLabelsRequest) ProtoMessage() {}
+
+func (x *ListPromptLabelsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptLabelsRequest.ProtoReflect.Descriptor instead.
+func (*ListPromptLabelsRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ListPromptLabelsRequest) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+// ListPromptLabelsResponse has the labels.
+type ListPromptLabelsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// The prompt's name.
+	PromptName string `protobuf:"bytes,2,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
+	// The labels by name, and last the one that the gateway keeps.
+	Labels        []*PromptLabelRecord `protobuf:"bytes,3,rep,name=labels,proto3" json:"labels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPromptLabelsResponse) Reset() {
+	*x = ListPromptLabelsResponse{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPromptLabelsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPromptLabelsResponse) ProtoMessage() {}
+
+func (x *ListPromptLabelsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPromptLabelsResponse.ProtoReflect.Descriptor instead.
+func (*ListPromptLabelsResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ListPromptLabelsResponse) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *ListPromptLabelsResponse) GetPromptName() string {
+	if x != nil {
+		return x.PromptName
+	}
+	return ""
+}
+
+func (x *ListPromptLabelsResponse) GetLabels() []*PromptLabelRecord {
+	if x != nil {
+		return x.Labels
+	}
+	return nil
+}
+
+// PromptLabelRecord is what a label names.
+type PromptLabelRecord struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// The prompt's name.
+	PromptName string `protobuf:"bytes,2,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
+	// The label.
+	Label string `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
+	// The version that it names; null if its requests are split.
+	Version *wrapperspb.UInt32Value `protobuf:"bytes,4,opt,name=version,proto3" json:"version,omitempty"`
+	// The versions among which its requests are split; empty if it names one.
+	Split []*PromptShare `protobuf:"bytes,5,rep,name=split,proto3" json:"split,omitempty"`
+	// Whether requests get it that name neither a version nor a label.
+	IsDefault bool `protobuf:"varint,6,opt,name=is_default,json=isDefault,proto3" json:"is_default,omitempty"`
+	// Whether only admins of the organization move it.
+	IsProtected bool `protobuf:"varint,7,opt,name=is_protected,json=isProtected,proto3" json:"is_protected,omitempty"`
+	// Of the change that the prompt was changed by last: what If-Match and if_revision compare.
+	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptLabelRecord) Reset() {
+	*x = PromptLabelRecord{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptLabelRecord) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptLabelRecord) ProtoMessage() {}
+
+func (x *PromptLabelRecord) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptLabelRecord.ProtoReflect.Descriptor instead.
+func (*PromptLabelRecord) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *PromptLabelRecord) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *PromptLabelRecord) GetPromptName() string {
+	if x != nil {
+		return x.PromptName
+	}
+	return ""
+}
+
+func (x *PromptLabelRecord) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *PromptLabelRecord) GetVersion() *wrapperspb.UInt32Value {
+	if x != nil {
+		return x.Version
+	}
+	return nil
+}
+
+func (x *PromptLabelRecord) GetSplit() []*PromptShare {
+	if x != nil {
+		return x.Split
+	}
+	return nil
+}
+
+func (x *PromptLabelRecord) GetIsDefault() bool {
+	if x != nil {
+		return x.IsDefault
+	}
+	return false
+}
+
+func (x *PromptLabelRecord) GetIsProtected() bool {
+	if x != nil {
+		return x.IsProtected
+	}
+	return false
+}
+
+func (x *PromptLabelRecord) GetRevision() float64 {
+	if x != nil {
+		return x.Revision
+	}
+	return 0
+}
+
+// SetPromptLabelRequest says what a label names: a version or a split.
+type SetPromptLabelRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's name or id.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The label: a to z, 0 to 9, _, - and ., and not digits only. latest is kept by the gateway.
+	Label string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	// The version that it names.
+	Version *int32 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The versions among which its requests are split, at most 10. All requests of one end user get the same one; without an end user, those of one session, else each request by itself.
+	Split []*PromptShare `protobuf:"bytes,4,rep,name=split,proto3" json:"split,omitempty"`
+	// If given, the revision that the prompt must have, as the header If-Match; 409 if it has another.
+	IfRevision    *float64 `protobuf:"fixed64,61,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SetPromptLabelRequest) Reset() {
+	*x = SetPromptLabelRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SetPromptLabelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SetPromptLabelRequest) ProtoMessage() {}
+
+func (x *SetPromptLabelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SetPromptLabelRequest.ProtoReflect.Descriptor instead.
+func (*SetPromptLabelRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *SetPromptLabelRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SetPromptLabelRequest) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *SetPromptLabelRequest) GetVersion() int32 {
+	if x != nil && x.Version != nil {
+		return *x.Version
+	}
+	return 0
+}
+
+func (x *SetPromptLabelRequest) GetSplit() []*PromptShare {
+	if x != nil {
+		return x.Split
+	}
+	return nil
+}
+
+func (x *SetPromptLabelRequest) GetIfRevision() float64 {
+	if x != nil && x.IfRevision != nil {
+		return *x.IfRevision
+	}
+	return 0
+}
+
+// DeletePromptLabelRequest names a label of a prompt.
+type DeletePromptLabelRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's name or id.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The label.
+	Label         string `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeletePromptLabelRequest) Reset() {
+	*x = DeletePromptLabelRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeletePromptLabelRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeletePromptLabelRequest) ProtoMessage() {}
+
+func (x *DeletePromptLabelRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeletePromptLabelRequest.ProtoReflect.Descriptor instead.
+func (*DeletePromptLabelRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *DeletePromptLabelRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DeletePromptLabelRequest) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+// DeletePromptLabelResponse says what was deleted.
+type DeletePromptLabelResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// The prompt's name.
+	PromptName string `protobuf:"bytes,2,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
+	// The label.
+	Label string `protobuf:"bytes,3,opt,name=label,proto3" json:"label,omitempty"`
+	// Whether it was deleted, which it was.
+	Deleted       bool `protobuf:"varint,4,opt,name=deleted,proto3" json:"deleted,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeletePromptLabelResponse) Reset() {
+	*x = DeletePromptLabelResponse{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeletePromptLabelResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeletePromptLabelResponse) ProtoMessage() {}
+
+func (x *DeletePromptLabelResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeletePromptLabelResponse.ProtoReflect.Descriptor instead.
+func (*DeletePromptLabelResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *DeletePromptLabelResponse) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *DeletePromptLabelResponse) GetPromptName() string {
+	if x != nil {
+		return x.PromptName
+	}
+	return ""
+}
+
+func (x *DeletePromptLabelResponse) GetLabel() string {
+	if x != nil {
+		return x.Label
+	}
+	return ""
+}
+
+func (x *DeletePromptLabelResponse) GetDeleted() bool {
+	if x != nil {
+		return x.Deleted
+	}
+	return false
 }
 
 // DeletePromptRequest names a prompt.
@@ -703,7 +1567,7 @@ type DeletePromptRequest struct {
 
 func (x *DeletePromptRequest) Reset() {
 	*x = DeletePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -715,7 +1579,7 @@ func (x *DeletePromptRequest) String() string {
 func (*DeletePromptRequest) ProtoMessage() {}
 
 func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -728,7 +1592,7 @@ func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptRequest.ProtoReflect.Descriptor instead.
 func (*DeletePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{9}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *DeletePromptRequest) GetName() string {
@@ -755,7 +1619,7 @@ type DeletePromptResponse struct {
 
 func (x *DeletePromptResponse) Reset() {
 	*x = DeletePromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -767,7 +1631,7 @@ func (x *DeletePromptResponse) String() string {
 func (*DeletePromptResponse) ProtoMessage() {}
 
 func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -780,7 +1644,7 @@ func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptResponse.ProtoReflect.Descriptor instead.
 func (*DeletePromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{10}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DeletePromptResponse) GetPromptId() string {
@@ -816,17 +1680,19 @@ type RenderPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its id or its name.
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
-	// The values; what is not given is empty.
-	Variables *structpb.Struct `protobuf:"bytes,2,opt,name=variables,proto3" json:"variables,omitempty"`
-	// The version; the latest if not given.
-	Version       *int32 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// An object with the values; what is not given is empty, or the default of the prompt's variable_schema.
+	Variables *Json `protobuf:"bytes,5,opt,name=variables,proto3" json:"variables,omitempty"`
+	// The version; without it, that of the label.
+	Version *int32 `protobuf:"varint,3,opt,name=version,proto3,oneof" json:"version,omitempty"`
+	// The label; without it, the prompt's default label, and without that the latest version.
+	Label         *string `protobuf:"bytes,4,opt,name=label,proto3,oneof" json:"label,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RenderPromptRequest) Reset() {
 	*x = RenderPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -838,7 +1704,7 @@ func (x *RenderPromptRequest) String() string {
 func (*RenderPromptRequest) ProtoMessage() {}
 
 func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -851,7 +1717,7 @@ func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptRequest.ProtoReflect.Descriptor instead.
 func (*RenderPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{11}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *RenderPromptRequest) GetPromptId() string {
@@ -861,7 +1727,7 @@ func (x *RenderPromptRequest) GetPromptId() string {
 	return ""
 }
 
-func (x *RenderPromptRequest) GetVariables() *structpb.Struct {
+func (x *RenderPromptRequest) GetVariables() *Json {
 	if x != nil {
 		return x.Variables
 	}
@@ -875,6 +1741,13 @@ func (x *RenderPromptRequest) GetVersion() int32 {
 	return 0
 }
 
+func (x *RenderPromptRequest) GetLabel() string {
+	if x != nil && x.Label != nil {
+		return *x.Label
+	}
+	return ""
+}
+
 // RenderPromptResponse is what the prompt comes to.
 type RenderPromptResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -882,15 +1755,25 @@ type RenderPromptResponse struct {
 	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
 	// The version.
 	Version uint32 `protobuf:"varint,2,opt,name=version,proto3" json:"version,omitempty"`
-	// The messages.
-	Messages      []*PromptMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// The messages that a request gets, in order. One of the role placeholder with the name messages stands for those of the request.
+	Messages []*PromptMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
+	// The label that named the version; null if none did.
+	Label *wrapperspb.StringValue `protobuf:"bytes,4,opt,name=label,proto3" json:"label,omitempty"`
+	// The parameters for the request; null if there are none.
+	Config *PromptConfig `protobuf:"bytes,5,opt,name=config,proto3" json:"config,omitempty"`
+	// The tokens of the messages, as the gateway estimates them.
+	EstimatedTokens uint32 `protobuf:"varint,6,opt,name=estimated_tokens,json=estimatedTokens,proto3" json:"estimated_tokens,omitempty"`
+	// Variables that were given and that the prompt does not use.
+	UnusedVariables []string `protobuf:"bytes,7,rep,name=unused_variables,json=unusedVariables,proto3" json:"unused_variables,omitempty"`
+	// Variables that the prompt uses and that were not given, and have no default.
+	MissingVariables []string `protobuf:"bytes,8,rep,name=missing_variables,json=missingVariables,proto3" json:"missing_variables,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *RenderPromptResponse) Reset() {
 	*x = RenderPromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -902,7 +1785,7 @@ func (x *RenderPromptResponse) String() string {
 func (*RenderPromptResponse) ProtoMessage() {}
 
 func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -915,7 +1798,7 @@ func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptResponse.ProtoReflect.Descriptor instead.
 func (*RenderPromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{12}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RenderPromptResponse) GetPromptId() string {
@@ -939,15 +1822,82 @@ func (x *RenderPromptResponse) GetMessages() []*PromptMessage {
 	return nil
 }
 
+func (x *RenderPromptResponse) GetLabel() *wrapperspb.StringValue {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *RenderPromptResponse) GetConfig() *PromptConfig {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *RenderPromptResponse) GetEstimatedTokens() uint32 {
+	if x != nil {
+		return x.EstimatedTokens
+	}
+	return 0
+}
+
+func (x *RenderPromptResponse) GetUnusedVariables() []string {
+	if x != nil {
+		return x.UnusedVariables
+	}
+	return nil
+}
+
+func (x *RenderPromptResponse) GetMissingVariables() []string {
+	if x != nil {
+		return x.MissingVariables
+	}
+	return nil
+}
+
 var File_gateway_v1_prompt_proto protoreflect.FileDescriptor
 
 const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/prompt.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x93\x01\n" +
-	"\rPromptMessage\x12I\n" +
-	"\x04role\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-R\x06systemR\tdeveloperR\x04userR\tassistant\x92\x02\x06systemR\x04role\x127\n" +
-	"\acontent\x18\x02 \x01(\tB\x1d\xbaH\x1ar\x18(\x80\x80\x10\x92\x02\x11Greet {{ name }}.R\acontent\"\xa5\x03\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x15gateway/v1/json.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xea\x01\n" +
+	"\rPromptMessage\x12V\n" +
+	"\x04role\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:R\x06systemR\tdeveloperR\x04userR\tassistantR\vplaceholder\x92\x02\x06systemR\x04role\x12*\n" +
+	"\acontent\x18\x03 \x01(\v2\x10.gateway.v1.JsonR\acontent\x12F\n" +
+	"\x04name\x18\x04 \x01(\tB-\xbaH*r(\x10\x01\x18@2\x18^[A-Za-z_][A-Za-z0-9_]*$\x92\x02\ahistoryH\x00R\x04name\x88\x01\x01B\a\n" +
+	"\x05_nameJ\x04\b\x02\x10\x03\"\x8f\a\n" +
+	"\fPromptConfig\x12.\n" +
+	"\x05model\x18\x01 \x01(\tB\x13\xbaH\x10r\x0e\x10\x01\x18\x80\x02\x92\x02\x06gpt-4oH\x00R\x05model\x88\x01\x01\x12G\n" +
+	"\vtemperature\x18\x02 \x01(\x01B \xbaH\x1d\x12\x1bI\x9a\x99\x99\x99\x99\x99\xc9?\x19\x00\x00\x00\x00\x00\x00\x00@)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\vtemperature\x88\x01\x01\x12:\n" +
+	"\x05top_p\x18\x03 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\xf0?\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x04topP\x88\x01\x01\x12.\n" +
+	"\n" +
+	"max_tokens\x18\x04 \x01(\x05B\n" +
+	"\xbaH\a\x1a\x05@\xf4\x03(\x01H\x03R\tmaxTokens\x88\x01\x01\x12$\n" +
+	"\x04stop\x18\x05 \x01(\v2\x10.gateway.v1.JsonR\x04stop\x129\n" +
+	"\x0fresponse_format\x18\x06 \x01(\v2\x10.gateway.v1.JsonR\x0eresponseFormat\x12&\n" +
+	"\x05tools\x18\a \x01(\v2\x10.gateway.v1.JsonR\x05tools\x121\n" +
+	"\vtool_choice\x18\b \x01(\v2\x10.gateway.v1.JsonR\n" +
+	"toolChoice\x12J\n" +
+	"\x10reasoning_effort\x18\t \x01(\tB\x1a\xbaH\x17r\x152\r^[a-z]{1,32}$\x92\x02\x03lowH\x04R\x0freasoningEffort\x88\x01\x01\x12c\n" +
+	"\bmetadata\x18\n" +
+	" \x03(\v2&.gateway.v1.PromptConfig.MetadataEntryB\x1f\xbaH\x1c\x9a\x01\x19\x10\x10\"\x04r\x02\x18@*\x0fr\r\x18\x80\x04\x92\x02\asupportR\bmetadata\x12\xa7\x01\n" +
+	"\aenforce\x18\v \x03(\tB\x8c\x01\xbaH\x88\x01\x92\x01\x84\x01\x10\n" +
+	"\x18\x01\"~r|R\x05modelR\vtemperatureR\x05top_pR\n" +
+	"max_tokensR\x04stopR\x0fresponse_formatR\x05toolsR\vtool_choiceR\x10reasoning_effortR\bmetadata\x92\x02\vtemperatureR\aenforce\x1a;\n" +
+	"\rMetadataEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
+	"\x06_modelB\x0e\n" +
+	"\f_temperatureB\b\n" +
+	"\x06_top_pB\r\n" +
+	"\v_max_tokensB\x13\n" +
+	"\x11_reasoning_effort\"\\\n" +
+	"\vPromptShare\x12&\n" +
+	"\aversion\x18\x01 \x01(\x05B\f\xbaH\t\xc8\x01\x01\x1a\x04@\x01(\x01R\aversion\x12%\n" +
+	"\x06weight\x18\x02 \x01(\x05B\r\xbaH\n" +
+	"\x1a\b@Z\x18\xc0\x84=(\x00R\x06weight\"\x98\x05\n" +
 	"\fPromptRecord\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
 	"\vprompt_name\x18\x02 \x01(\tR\n" +
@@ -957,17 +1907,27 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\aversion\x18\x05 \x01(\rR\aversion\x12\x1b\n" +
 	"\tis_latest\x18\x06 \x01(\bR\bisLatest\x12.\n" +
 	"\x03org\x18\a \x01(\v2\x1c.google.protobuf.StringValueR\x03org\x12%\n" +
-	"\x0eversions_count\x18\b \x01(\rR\rversionsCount\x129\n" +
+	"\x0eversions_count\x18\b \x01(\rR\rversionsCount\x120\n" +
+	"\x06config\x18\t \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x129\n" +
+	"\x0fvariable_schema\x18\n" +
+	" \x01(\v2\x10.gateway.v1.JsonR\x0evariableSchema\x12\x16\n" +
+	"\x06labels\x18\v \x03(\tR\x06labels\x12A\n" +
+	"\rdefault_label\x18\f \x01(\v2\x1c.google.protobuf.StringValueR\fdefaultLabel\x12)\n" +
+	"\x10protected_labels\x18\r \x03(\tR\x0fprotectedLabels\x129\n" +
 	"\n" +
 	"created_at\x182 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"created_by\x183 \x01(\tR\tcreatedBy\x12\x1a\n" +
-	"\brevision\x186 \x01(\x01R\brevision\"\xf5\x02\n" +
+	"\brevision\x186 \x01(\x01R\brevision\"\xc8\x04\n" +
 	"\x13CreatePromptRequest\x12O\n" +
 	"\vprompt_name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\n" +
 	"promptName\x12B\n" +
 	"\bmessages\x18\x02 \x03(\v2\x19.gateway.v1.PromptMessageB\v\xbaH\b\x92\x01\x05\b\x01\x10\xc8\x01R\bmessages\x12S\n" +
-	"\tvariables\x18\x03 \x03(\tB5\xbaH2\x92\x01/\x10\xc8\x01\x18\x01\"(r&2\x1d^[A-Za-z_][A-Za-z0-9_]{0,63}$\x92\x02\x04nameR\tvariables\x12`\n" +
+	"\tvariables\x18\x03 \x03(\tB5\xbaH2\x92\x01/\x10\xc8\x01\x18\x01\"(r&2\x1d^[A-Za-z_][A-Za-z0-9_]{0,63}$\x92\x02\x04nameR\tvariables\x120\n" +
+	"\x06config\x18\x05 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x129\n" +
+	"\x0fvariable_schema\x18\x06 \x01(\v2\x10.gateway.v1.JsonR\x0evariableSchema\x12d\n" +
+	"\x10protected_labels\x18\a \x03(\tB9\xbaH6\x92\x013\x102\x18\x01\"-r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionR\x0fprotectedLabels\x12`\n" +
 	"\x0forganization_id\x18\x04 \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x00R\x0eorganizationId\x88\x01\x01B\x12\n" +
 	"\x10_organization_id\"\xbf\x02\n" +
 	"\x12ListPromptsRequest\x12&\n" +
@@ -998,14 +1958,73 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
 	"\vprompt_name\x18\x02 \x01(\tR\n" +
 	"promptName\x124\n" +
-	"\bversions\x18\x03 \x03(\v2\x18.gateway.v1.PromptRecordR\bversions\"\xca\x02\n" +
+	"\bversions\x18\x03 \x03(\v2\x18.gateway.v1.PromptRecordR\bversions\"\xb7\x03\n" +
 	"\x13UpdatePromptRequest\x12B\n" +
 	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12B\n" +
 	"\bmessages\x18\x02 \x03(\v2\x19.gateway.v1.PromptMessageB\v\xbaH\b\x92\x01\x05\b\x01\x10\xc8\x01R\bmessages\x12S\n" +
-	"\tvariables\x18\x03 \x03(\tB5\xbaH2\x92\x01/\x10\xc8\x01\x18\x01\"(r&2\x1d^[A-Za-z_][A-Za-z0-9_]{0,63}$\x92\x02\x04nameR\tvariables\x12F\n" +
+	"\tvariables\x18\x03 \x03(\tB5\xbaH2\x92\x01/\x10\xc8\x01\x18\x01\"(r&2\x1d^[A-Za-z_][A-Za-z0-9_]{0,63}$\x92\x02\x04nameR\tvariables\x120\n" +
+	"\x06config\x18\x04 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x129\n" +
+	"\x0fvariable_schema\x18\x05 \x01(\v2\x10.gateway.v1.JsonR\x0evariableSchema\x12F\n" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
 	"ifRevision\x88\x01\x01B\x0e\n" +
-	"\f_if_revision\"Y\n" +
+	"\f_if_revision\"\x9e\x03\n" +
+	"\x16ConfigurePromptRequest\x12B\n" +
+	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12Z\n" +
+	"\rdefault_label\x18\x02 \x01(\tB0\xbaH-r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionH\x00R\fdefaultLabel\x88\x01\x01\x12d\n" +
+	"\x10protected_labels\x18\x03 \x03(\tB9\xbaH6\x92\x013\x102\x18\x01\"-r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionR\x0fprotectedLabels\x12\x14\n" +
+	"\x05clear\x18< \x03(\tR\x05clear\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
+	"ifRevision\x88\x01\x01B\x10\n" +
+	"\x0e_default_labelB\x0e\n" +
+	"\f_if_revision\"\xdb\x01\n" +
+	"\x15RollbackPromptRequest\x12B\n" +
+	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12&\n" +
+	"\aversion\x18\x02 \x01(\x05B\f\xbaH\t\xc8\x01\x01\x1a\x04@\x01(\x01R\aversion\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x00R\n" +
+	"ifRevision\x88\x01\x01B\x0e\n" +
+	"\f_if_revision\"f\n" +
+	"\x17ListPromptLabelsRequest\x12K\n" +
+	"\tprompt_id\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\bpromptId\"\x8f\x01\n" +
+	"\x18ListPromptLabelsResponse\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
+	"\vprompt_name\x18\x02 \x01(\tR\n" +
+	"promptName\x125\n" +
+	"\x06labels\x18\x03 \x03(\v2\x1d.gateway.v1.PromptLabelRecordR\x06labels\"\xac\x02\n" +
+	"\x11PromptLabelRecord\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
+	"\vprompt_name\x18\x02 \x01(\tR\n" +
+	"promptName\x12\x14\n" +
+	"\x05label\x18\x03 \x01(\tR\x05label\x126\n" +
+	"\aversion\x18\x04 \x01(\v2\x1c.google.protobuf.UInt32ValueR\aversion\x12-\n" +
+	"\x05split\x18\x05 \x03(\v2\x17.gateway.v1.PromptShareR\x05split\x12\x1d\n" +
+	"\n" +
+	"is_default\x18\x06 \x01(\bR\tisDefault\x12!\n" +
+	"\fis_protected\x18\a \x01(\bR\visProtected\x12\x1a\n" +
+	"\brevision\x186 \x01(\x01R\brevision\"\xed\x02\n" +
+	"\x15SetPromptLabelRequest\x12B\n" +
+	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12I\n" +
+	"\x05label\x18\x02 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionR\x05label\x12(\n" +
+	"\aversion\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\aversion\x88\x01\x01\x127\n" +
+	"\x05split\x18\x04 \x03(\v2\x17.gateway.v1.PromptShareB\b\xbaH\x05\x92\x01\x02\x10\n" +
+	"R\x05split\x12F\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
+	"ifRevision\x88\x01\x01B\n" +
+	"\n" +
+	"\b_versionB\x0e\n" +
+	"\f_if_revision\"\xa9\x01\n" +
+	"\x18DeletePromptLabelRequest\x12B\n" +
+	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12I\n" +
+	"\x05label\x18\x02 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionR\x05label\"\x89\x01\n" +
+	"\x19DeletePromptLabelResponse\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
+	"\vprompt_name\x18\x02 \x01(\tR\n" +
+	"promptName\x12\x14\n" +
+	"\x05label\x18\x03 \x01(\tR\x05label\x12\x18\n" +
+	"\adeleted\x18\x04 \x01(\bR\adeleted\"Y\n" +
 	"\x13DeletePromptRequest\x12B\n" +
 	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\"\x99\x01\n" +
 	"\x14DeletePromptResponse\x12\x1b\n" +
@@ -1013,17 +2032,25 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\vprompt_name\x18\x02 \x01(\tR\n" +
 	"promptName\x12\x18\n" +
 	"\adeleted\x18\x03 \x01(\bR\adeleted\x12)\n" +
-	"\x10versions_deleted\x18\x04 \x01(\rR\x0fversionsDeleted\"\xcf\x01\n" +
+	"\x10versions_deleted\x18\x04 \x01(\rR\x0fversionsDeleted\"\xa5\x02\n" +
 	"\x13RenderPromptRequest\x12K\n" +
-	"\tprompt_id\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\bpromptId\x125\n" +
-	"\tvariables\x18\x02 \x01(\v2\x17.google.protobuf.StructR\tvariables\x12(\n" +
-	"\aversion\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\aversion\x88\x01\x01B\n" +
+	"\tprompt_id\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\bpromptId\x12.\n" +
+	"\tvariables\x18\x05 \x01(\v2\x10.gateway.v1.JsonR\tvariables\x12(\n" +
+	"\aversion\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\aversion\x88\x01\x01\x12K\n" +
+	"\x05label\x18\x04 \x01(\tB0\xbaH-r+2\x1c^[a-z0-9_][a-z0-9_.-]{0,63}$\x92\x02\n" +
+	"productionH\x01R\x05label\x88\x01\x01B\n" +
 	"\n" +
-	"\b_version\"\x84\x01\n" +
+	"\b_versionB\b\n" +
+	"\x06_labelJ\x04\b\x02\x10\x03\"\xed\x02\n" +
 	"\x14RenderPromptResponse\x12\x1b\n" +
 	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\rR\aversion\x125\n" +
-	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages2\xa7\t\n" +
+	"\bmessages\x18\x03 \x03(\v2\x19.gateway.v1.PromptMessageR\bmessages\x122\n" +
+	"\x05label\x18\x04 \x01(\v2\x1c.google.protobuf.StringValueR\x05label\x120\n" +
+	"\x06config\x18\x05 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x12)\n" +
+	"\x10estimated_tokens\x18\x06 \x01(\rR\x0festimatedTokens\x12)\n" +
+	"\x10unused_variables\x18\a \x03(\tR\x0funusedVariables\x12+\n" +
+	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xfb\x0f\n" +
 	"\rPromptService\x12\x89\x01\n" +
 	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\rPOST /promptsJ\x1a\n" +
 	"\x03new\x12\x06create\x1a\vprompt_name\x12}\n" +
@@ -1034,7 +2061,18 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"N\xaa\xbb\x18J\b\x02\x10\x01:!GET /prompts/{prompt_id}/versionsJ!\n" +
 	"\bversions\x1a\tprompt_id\"\bversions0\x01\x12z\n" +
 	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"/\xaa\xbb\x18+\b\x03\x10\x030\x01:\x13PUT /prompts/{name}J\x0e\n" +
-	"\x06update\x1a\x04name\x12\x87\x01\n" +
+	"\x06update\x1a\x04name\x12\x83\x01\n" +
+	"\x0fConfigurePrompt\x12\".gateway.v1.ConfigurePromptRequest\x1a\x18.gateway.v1.PromptRecord\"2\xaa\xbb\x18.\b\x03\x10\x03:\x15PATCH /prompts/{name}J\x11\n" +
+	"\tconfigure\x1a\x04name\x12\xa0\x01\n" +
+	"\x0eRollbackPrompt\x12!.gateway.v1.RollbackPromptRequest\x1a\x18.gateway.v1.PromptRecord\"Q\xaa\xbb\x18M\b\x03\x10\x03\x1a\vrolled_back0\x01:\x1dPOST /prompts/{name}/rollbackJ\x19\n" +
+	"\brollback\x1a\x04name\x1a\aversion\x12\xd6\x01\n" +
+	"\x10ListPromptLabels\x12#.gateway.v1.ListPromptLabelsRequest\x1a$.gateway.v1.ListPromptLabelsResponse\"w\xaa\xbb\x18s\b\x02\x10\x01:\x1fGET /prompts/{prompt_id}/labelsJL\n" +
+	"\x06labels\x1a\tprompt_id\"\x06labels*\x05label*\aversion*\x05split*\n" +
+	"is_default*\fis_protected\x12\xa1\x01\n" +
+	"\x0eSetPromptLabel\x12!.gateway.v1.SetPromptLabelRequest\x1a\x1d.gateway.v1.PromptLabelRecord\"M\xaa\xbb\x18I\b\x03\x10\x030\x01:\"PUT /prompts/{name}/labels/{label}J\x1d\n" +
+	"\x05label\x1a\x04name\x1a\x05label\x1a\aversion\x12\xab\x01\n" +
+	"\x11DeletePromptLabel\x12$.gateway.v1.DeletePromptLabelRequest\x1a%.gateway.v1.DeletePromptLabelResponse\"I\xaa\xbb\x18E\b\x03\x10\x040\x01:%DELETE /prompts/{name}/labels/{label}J\x16\n" +
+	"\aunlabel\x1a\x04name\x1a\x05label\x12\x87\x01\n" +
 	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\"4\xaa\xbb\x180\b\x03\x10\x04:\x16DELETE /prompts/{name}J\x12\n" +
 	"\x06delete\x12\x02rm\x1a\x04name\x12\xab\x01\n" +
 	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponse\"X\xaa\xbb\x18T\b\x02\x10\x01: POST /prompts/{prompt_id}/renderJ,\n" +
@@ -1055,55 +2093,96 @@ func file_gateway_v1_prompt_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_prompt_proto_rawDescData
 }
 
-var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
 var file_gateway_v1_prompt_proto_goTypes = []any{
 	(*PromptMessage)(nil),              // 0: gateway.v1.PromptMessage
-	(*PromptRecord)(nil),               // 1: gateway.v1.PromptRecord
-	(*CreatePromptRequest)(nil),        // 2: gateway.v1.CreatePromptRequest
-	(*ListPromptsRequest)(nil),         // 3: gateway.v1.ListPromptsRequest
-	(*ListPromptsResponse)(nil),        // 4: gateway.v1.ListPromptsResponse
-	(*GetPromptRequest)(nil),           // 5: gateway.v1.GetPromptRequest
-	(*ListPromptVersionsRequest)(nil),  // 6: gateway.v1.ListPromptVersionsRequest
-	(*ListPromptVersionsResponse)(nil), // 7: gateway.v1.ListPromptVersionsResponse
-	(*UpdatePromptRequest)(nil),        // 8: gateway.v1.UpdatePromptRequest
-	(*DeletePromptRequest)(nil),        // 9: gateway.v1.DeletePromptRequest
-	(*DeletePromptResponse)(nil),       // 10: gateway.v1.DeletePromptResponse
-	(*RenderPromptRequest)(nil),        // 11: gateway.v1.RenderPromptRequest
-	(*RenderPromptResponse)(nil),       // 12: gateway.v1.RenderPromptResponse
-	(*wrapperspb.StringValue)(nil),     // 13: google.protobuf.StringValue
-	(*timestamppb.Timestamp)(nil),      // 14: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),            // 15: google.protobuf.Struct
+	(*PromptConfig)(nil),               // 1: gateway.v1.PromptConfig
+	(*PromptShare)(nil),                // 2: gateway.v1.PromptShare
+	(*PromptRecord)(nil),               // 3: gateway.v1.PromptRecord
+	(*CreatePromptRequest)(nil),        // 4: gateway.v1.CreatePromptRequest
+	(*ListPromptsRequest)(nil),         // 5: gateway.v1.ListPromptsRequest
+	(*ListPromptsResponse)(nil),        // 6: gateway.v1.ListPromptsResponse
+	(*GetPromptRequest)(nil),           // 7: gateway.v1.GetPromptRequest
+	(*ListPromptVersionsRequest)(nil),  // 8: gateway.v1.ListPromptVersionsRequest
+	(*ListPromptVersionsResponse)(nil), // 9: gateway.v1.ListPromptVersionsResponse
+	(*UpdatePromptRequest)(nil),        // 10: gateway.v1.UpdatePromptRequest
+	(*ConfigurePromptRequest)(nil),     // 11: gateway.v1.ConfigurePromptRequest
+	(*RollbackPromptRequest)(nil),      // 12: gateway.v1.RollbackPromptRequest
+	(*ListPromptLabelsRequest)(nil),    // 13: gateway.v1.ListPromptLabelsRequest
+	(*ListPromptLabelsResponse)(nil),   // 14: gateway.v1.ListPromptLabelsResponse
+	(*PromptLabelRecord)(nil),          // 15: gateway.v1.PromptLabelRecord
+	(*SetPromptLabelRequest)(nil),      // 16: gateway.v1.SetPromptLabelRequest
+	(*DeletePromptLabelRequest)(nil),   // 17: gateway.v1.DeletePromptLabelRequest
+	(*DeletePromptLabelResponse)(nil),  // 18: gateway.v1.DeletePromptLabelResponse
+	(*DeletePromptRequest)(nil),        // 19: gateway.v1.DeletePromptRequest
+	(*DeletePromptResponse)(nil),       // 20: gateway.v1.DeletePromptResponse
+	(*RenderPromptRequest)(nil),        // 21: gateway.v1.RenderPromptRequest
+	(*RenderPromptResponse)(nil),       // 22: gateway.v1.RenderPromptResponse
+	nil,                                // 23: gateway.v1.PromptConfig.MetadataEntry
+	(*Json)(nil),                       // 24: gateway.v1.Json
+	(*wrapperspb.StringValue)(nil),     // 25: google.protobuf.StringValue
+	(*timestamppb.Timestamp)(nil),      // 26: google.protobuf.Timestamp
+	(*wrapperspb.UInt32Value)(nil),     // 27: google.protobuf.UInt32Value
 }
 var file_gateway_v1_prompt_proto_depIdxs = []int32{
-	0,  // 0: gateway.v1.PromptRecord.messages:type_name -> gateway.v1.PromptMessage
-	13, // 1: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
-	14, // 2: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
-	0,  // 3: gateway.v1.CreatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
-	1,  // 4: gateway.v1.ListPromptsResponse.prompts:type_name -> gateway.v1.PromptRecord
-	13, // 5: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
-	1,  // 6: gateway.v1.ListPromptVersionsResponse.versions:type_name -> gateway.v1.PromptRecord
-	0,  // 7: gateway.v1.UpdatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
-	15, // 8: gateway.v1.RenderPromptRequest.variables:type_name -> google.protobuf.Struct
-	0,  // 9: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
-	2,  // 10: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
-	3,  // 11: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
-	5,  // 12: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
-	6,  // 13: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
-	8,  // 14: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
-	9,  // 15: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
-	11, // 16: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
-	1,  // 17: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
-	4,  // 18: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
-	1,  // 19: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
-	7,  // 20: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
-	1,  // 21: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
-	10, // 22: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
-	12, // 23: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
-	17, // [17:24] is the sub-list for method output_type
-	10, // [10:17] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	24, // 0: gateway.v1.PromptMessage.content:type_name -> gateway.v1.Json
+	24, // 1: gateway.v1.PromptConfig.stop:type_name -> gateway.v1.Json
+	24, // 2: gateway.v1.PromptConfig.response_format:type_name -> gateway.v1.Json
+	24, // 3: gateway.v1.PromptConfig.tools:type_name -> gateway.v1.Json
+	24, // 4: gateway.v1.PromptConfig.tool_choice:type_name -> gateway.v1.Json
+	23, // 5: gateway.v1.PromptConfig.metadata:type_name -> gateway.v1.PromptConfig.MetadataEntry
+	0,  // 6: gateway.v1.PromptRecord.messages:type_name -> gateway.v1.PromptMessage
+	25, // 7: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
+	1,  // 8: gateway.v1.PromptRecord.config:type_name -> gateway.v1.PromptConfig
+	24, // 9: gateway.v1.PromptRecord.variable_schema:type_name -> gateway.v1.Json
+	25, // 10: gateway.v1.PromptRecord.default_label:type_name -> google.protobuf.StringValue
+	26, // 11: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
+	0,  // 12: gateway.v1.CreatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
+	1,  // 13: gateway.v1.CreatePromptRequest.config:type_name -> gateway.v1.PromptConfig
+	24, // 14: gateway.v1.CreatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	3,  // 15: gateway.v1.ListPromptsResponse.prompts:type_name -> gateway.v1.PromptRecord
+	25, // 16: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
+	3,  // 17: gateway.v1.ListPromptVersionsResponse.versions:type_name -> gateway.v1.PromptRecord
+	0,  // 18: gateway.v1.UpdatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
+	1,  // 19: gateway.v1.UpdatePromptRequest.config:type_name -> gateway.v1.PromptConfig
+	24, // 20: gateway.v1.UpdatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	15, // 21: gateway.v1.ListPromptLabelsResponse.labels:type_name -> gateway.v1.PromptLabelRecord
+	27, // 22: gateway.v1.PromptLabelRecord.version:type_name -> google.protobuf.UInt32Value
+	2,  // 23: gateway.v1.PromptLabelRecord.split:type_name -> gateway.v1.PromptShare
+	2,  // 24: gateway.v1.SetPromptLabelRequest.split:type_name -> gateway.v1.PromptShare
+	24, // 25: gateway.v1.RenderPromptRequest.variables:type_name -> gateway.v1.Json
+	0,  // 26: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
+	25, // 27: gateway.v1.RenderPromptResponse.label:type_name -> google.protobuf.StringValue
+	1,  // 28: gateway.v1.RenderPromptResponse.config:type_name -> gateway.v1.PromptConfig
+	4,  // 29: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
+	5,  // 30: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
+	7,  // 31: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
+	8,  // 32: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
+	10, // 33: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
+	11, // 34: gateway.v1.PromptService.ConfigurePrompt:input_type -> gateway.v1.ConfigurePromptRequest
+	12, // 35: gateway.v1.PromptService.RollbackPrompt:input_type -> gateway.v1.RollbackPromptRequest
+	13, // 36: gateway.v1.PromptService.ListPromptLabels:input_type -> gateway.v1.ListPromptLabelsRequest
+	16, // 37: gateway.v1.PromptService.SetPromptLabel:input_type -> gateway.v1.SetPromptLabelRequest
+	17, // 38: gateway.v1.PromptService.DeletePromptLabel:input_type -> gateway.v1.DeletePromptLabelRequest
+	19, // 39: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
+	21, // 40: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
+	3,  // 41: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
+	6,  // 42: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
+	3,  // 43: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
+	9,  // 44: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
+	3,  // 45: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
+	3,  // 46: gateway.v1.PromptService.ConfigurePrompt:output_type -> gateway.v1.PromptRecord
+	3,  // 47: gateway.v1.PromptService.RollbackPrompt:output_type -> gateway.v1.PromptRecord
+	14, // 48: gateway.v1.PromptService.ListPromptLabels:output_type -> gateway.v1.ListPromptLabelsResponse
+	15, // 49: gateway.v1.PromptService.SetPromptLabel:output_type -> gateway.v1.PromptLabelRecord
+	18, // 50: gateway.v1.PromptService.DeletePromptLabel:output_type -> gateway.v1.DeletePromptLabelResponse
+	20, // 51: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
+	22, // 52: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
+	41, // [41:53] is the sub-list for method output_type
+	29, // [29:41] is the sub-list for method input_type
+	29, // [29:29] is the sub-list for extension type_name
+	29, // [29:29] is the sub-list for extension extendee
+	0,  // [0:29] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_prompt_proto_init() }
@@ -1111,18 +2190,24 @@ func file_gateway_v1_prompt_proto_init() {
 	if File_gateway_v1_prompt_proto != nil {
 		return
 	}
-	file_gateway_v1_prompt_proto_msgTypes[2].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gateway_v1_json_proto_init()
+	file_gateway_v1_prompt_proto_msgTypes[0].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[5].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[7].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[10].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[11].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[12].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[16].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[21].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_prompt_proto_rawDesc), len(file_gateway_v1_prompt_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   24,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

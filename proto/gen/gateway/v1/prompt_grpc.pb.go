@@ -24,6 +24,11 @@ const (
 	PromptService_GetPrompt_FullMethodName          = "/gateway.v1.PromptService/GetPrompt"
 	PromptService_ListPromptVersions_FullMethodName = "/gateway.v1.PromptService/ListPromptVersions"
 	PromptService_UpdatePrompt_FullMethodName       = "/gateway.v1.PromptService/UpdatePrompt"
+	PromptService_ConfigurePrompt_FullMethodName    = "/gateway.v1.PromptService/ConfigurePrompt"
+	PromptService_RollbackPrompt_FullMethodName     = "/gateway.v1.PromptService/RollbackPrompt"
+	PromptService_ListPromptLabels_FullMethodName   = "/gateway.v1.PromptService/ListPromptLabels"
+	PromptService_SetPromptLabel_FullMethodName     = "/gateway.v1.PromptService/SetPromptLabel"
+	PromptService_DeletePromptLabel_FullMethodName  = "/gateway.v1.PromptService/DeletePromptLabel"
 	PromptService_DeletePrompt_FullMethodName       = "/gateway.v1.PromptService/DeletePrompt"
 	PromptService_RenderPrompt_FullMethodName       = "/gateway.v1.PromptService/RenderPrompt"
 )
@@ -44,6 +49,16 @@ type PromptServiceClient interface {
 	ListPromptVersions(ctx context.Context, in *ListPromptVersionsRequest, opts ...grpc.CallOption) (*ListPromptVersionsResponse, error)
 	// UpdatePrompt makes the next version of a prompt.
 	UpdatePrompt(ctx context.Context, in *UpdatePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
+	// ConfigurePrompt changes settings of a prompt that are no part of its versions, and makes no version.
+	ConfigurePrompt(ctx context.Context, in *ConfigurePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
+	// RollbackPrompt makes the content of an earlier version the next version of a prompt.
+	RollbackPrompt(ctx context.Context, in *RollbackPromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
+	// ListPromptLabels shows the labels of a prompt and the versions that they name.
+	ListPromptLabels(ctx context.Context, in *ListPromptLabelsRequest, opts ...grpc.CallOption) (*ListPromptLabelsResponse, error)
+	// SetPromptLabel makes a label name a version of a prompt, or split its requests among several. It makes the label if the prompt does not have it. When it is answered, every connected node uses it.
+	SetPromptLabel(ctx context.Context, in *SetPromptLabelRequest, opts ...grpc.CallOption) (*PromptLabelRecord, error)
+	// DeletePromptLabel deletes a label of a prompt. 409 if it is the default label.
+	DeletePromptLabel(ctx context.Context, in *DeletePromptLabelRequest, opts ...grpc.CallOption) (*DeletePromptLabelResponse, error)
 	// DeletePrompt deletes a prompt with all its versions. A prompt of the same name that is made later has another id.
 	DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error)
 	// RenderPrompt shows what a prompt comes to with values for its variables.
@@ -108,6 +123,56 @@ func (c *promptServiceClient) UpdatePrompt(ctx context.Context, in *UpdatePrompt
 	return out, nil
 }
 
+func (c *promptServiceClient) ConfigurePrompt(ctx context.Context, in *ConfigurePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PromptRecord)
+	err := c.cc.Invoke(ctx, PromptService_ConfigurePrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *promptServiceClient) RollbackPrompt(ctx context.Context, in *RollbackPromptRequest, opts ...grpc.CallOption) (*PromptRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PromptRecord)
+	err := c.cc.Invoke(ctx, PromptService_RollbackPrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *promptServiceClient) ListPromptLabels(ctx context.Context, in *ListPromptLabelsRequest, opts ...grpc.CallOption) (*ListPromptLabelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPromptLabelsResponse)
+	err := c.cc.Invoke(ctx, PromptService_ListPromptLabels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *promptServiceClient) SetPromptLabel(ctx context.Context, in *SetPromptLabelRequest, opts ...grpc.CallOption) (*PromptLabelRecord, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PromptLabelRecord)
+	err := c.cc.Invoke(ctx, PromptService_SetPromptLabel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *promptServiceClient) DeletePromptLabel(ctx context.Context, in *DeletePromptLabelRequest, opts ...grpc.CallOption) (*DeletePromptLabelResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeletePromptLabelResponse)
+	err := c.cc.Invoke(ctx, PromptService_DeletePromptLabel_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *promptServiceClient) DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DeletePromptResponse)
@@ -144,6 +209,16 @@ type PromptServiceServer interface {
 	ListPromptVersions(context.Context, *ListPromptVersionsRequest) (*ListPromptVersionsResponse, error)
 	// UpdatePrompt makes the next version of a prompt.
 	UpdatePrompt(context.Context, *UpdatePromptRequest) (*PromptRecord, error)
+	// ConfigurePrompt changes settings of a prompt that are no part of its versions, and makes no version.
+	ConfigurePrompt(context.Context, *ConfigurePromptRequest) (*PromptRecord, error)
+	// RollbackPrompt makes the content of an earlier version the next version of a prompt.
+	RollbackPrompt(context.Context, *RollbackPromptRequest) (*PromptRecord, error)
+	// ListPromptLabels shows the labels of a prompt and the versions that they name.
+	ListPromptLabels(context.Context, *ListPromptLabelsRequest) (*ListPromptLabelsResponse, error)
+	// SetPromptLabel makes a label name a version of a prompt, or split its requests among several. It makes the label if the prompt does not have it. When it is answered, every connected node uses it.
+	SetPromptLabel(context.Context, *SetPromptLabelRequest) (*PromptLabelRecord, error)
+	// DeletePromptLabel deletes a label of a prompt. 409 if it is the default label.
+	DeletePromptLabel(context.Context, *DeletePromptLabelRequest) (*DeletePromptLabelResponse, error)
 	// DeletePrompt deletes a prompt with all its versions. A prompt of the same name that is made later has another id.
 	DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error)
 	// RenderPrompt shows what a prompt comes to with values for its variables.
@@ -172,6 +247,21 @@ func (UnimplementedPromptServiceServer) ListPromptVersions(context.Context, *Lis
 }
 func (UnimplementedPromptServiceServer) UpdatePrompt(context.Context, *UpdatePromptRequest) (*PromptRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdatePrompt not implemented")
+}
+func (UnimplementedPromptServiceServer) ConfigurePrompt(context.Context, *ConfigurePromptRequest) (*PromptRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method ConfigurePrompt not implemented")
+}
+func (UnimplementedPromptServiceServer) RollbackPrompt(context.Context, *RollbackPromptRequest) (*PromptRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollbackPrompt not implemented")
+}
+func (UnimplementedPromptServiceServer) ListPromptLabels(context.Context, *ListPromptLabelsRequest) (*ListPromptLabelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPromptLabels not implemented")
+}
+func (UnimplementedPromptServiceServer) SetPromptLabel(context.Context, *SetPromptLabelRequest) (*PromptLabelRecord, error) {
+	return nil, status.Error(codes.Unimplemented, "method SetPromptLabel not implemented")
+}
+func (UnimplementedPromptServiceServer) DeletePromptLabel(context.Context, *DeletePromptLabelRequest) (*DeletePromptLabelResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeletePromptLabel not implemented")
 }
 func (UnimplementedPromptServiceServer) DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeletePrompt not implemented")
@@ -290,6 +380,96 @@ func _PromptService_UpdatePrompt_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PromptService_ConfigurePrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ConfigurePromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).ConfigurePrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_ConfigurePrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).ConfigurePrompt(ctx, req.(*ConfigurePromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PromptService_RollbackPrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollbackPromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).RollbackPrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_RollbackPrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).RollbackPrompt(ctx, req.(*RollbackPromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PromptService_ListPromptLabels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPromptLabelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).ListPromptLabels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_ListPromptLabels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).ListPromptLabels(ctx, req.(*ListPromptLabelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PromptService_SetPromptLabel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SetPromptLabelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).SetPromptLabel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_SetPromptLabel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).SetPromptLabel(ctx, req.(*SetPromptLabelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PromptService_DeletePromptLabel_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeletePromptLabelRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).DeletePromptLabel(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_DeletePromptLabel_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).DeletePromptLabel(ctx, req.(*DeletePromptLabelRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _PromptService_DeletePrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DeletePromptRequest)
 	if err := dec(in); err != nil {
@@ -352,6 +532,26 @@ var PromptService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UpdatePrompt",
 			Handler:    _PromptService_UpdatePrompt_Handler,
+		},
+		{
+			MethodName: "ConfigurePrompt",
+			Handler:    _PromptService_ConfigurePrompt_Handler,
+		},
+		{
+			MethodName: "RollbackPrompt",
+			Handler:    _PromptService_RollbackPrompt_Handler,
+		},
+		{
+			MethodName: "ListPromptLabels",
+			Handler:    _PromptService_ListPromptLabels_Handler,
+		},
+		{
+			MethodName: "SetPromptLabel",
+			Handler:    _PromptService_SetPromptLabel_Handler,
+		},
+		{
+			MethodName: "DeletePromptLabel",
+			Handler:    _PromptService_DeletePromptLabel_Handler,
 		},
 		{
 			MethodName: "DeletePrompt",
