@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"time"
@@ -14,13 +13,10 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
-	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
-	"github.com/modelgateway/modelgateway/extproc/texts"
-	"github.com/modelgateway/modelgateway/extproc/tokens"
 )
 
 // settle turns the outcome into usage events, one for each attempt that reached its provider,
@@ -186,58 +182,6 @@ func (x *Exchange) withUnits(t usage.Tokens) usage.Tokens {
 
 // tokenizer names the model whose vocabulary applies.
 func (x *Exchange) tokenizer() string { return estimate.Vocabulary(x.last().Deployment) }
-
-// countInput counts what the model reads: all texts of the request, which must be decoded if it has
-// pictures and files to count.
-func (p *Pipeline) countInput(x *Exchange) int64 {
-	if x.op.endpoint.IsChat() && x.op.endpoint != driver.Chat {
-		x.mu.Lock()
-		ask, err := p.canonicalLocked(x)
-		x.mu.Unlock()
-		if err != nil { // passed on unchanged; the provider may read more than the gateway does
-			return estimate.Rough(&x.Facts)
-		}
-		all := prompt{model: x.tokenizer()}
-		return all.count(p.deps.Tokens, ask)
-	}
-	return p.countTexts(x)
-}
-
-// countTexts counts the request's texts: those of each message together, and all others.
-func (p *Pipeline) countTexts(x *Exchange) int64 {
-	var messages []tokens.Message
-	var others []byte
-	var contents [][]byte // of the messages
-	n, item, body := int64(0), -1, x.Facts.Document()
-	for t := range x.op.texts.Request(body) {
-		if t.Kind == texts.ToolName && t.Role == texts.NoRole {
-			n += perTool
-		}
-		text := splice.Plain(t.Of(body))
-		switch {
-		case t.Kind == texts.Media:
-		case t.Role == texts.NoRole || !x.op.endpoint.IsChat():
-			others = append(append(others, text...), '\n')
-		case t.Item != item:
-			item = t.Item
-			messages = append(messages, tokens.Message{Role: t.Role.String()})
-			contents = append(contents, text)
-		default:
-			last := &contents[len(contents)-1]
-			*last = append(append(*last, '\n'), text...)
-		}
-	}
-	if len(messages) > 0 {
-		for i := range messages {
-			messages[i].Content = string(contents[i])
-		}
-		n += p.deps.Tokens.CountMessages(x.tokenizer(), messages)
-	}
-	if others = bytes.TrimSpace(others); len(others) > 0 {
-		n += p.deps.Tokens.Count(x.tokenizer(), string(others))
-	}
-	return n
-}
 
 // failedEvent returns the event of an attempt that another one followed. There is none if the
 // attempt did not reach its provider. If it timed out, the provider has read it, so its input

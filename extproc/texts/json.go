@@ -100,10 +100,7 @@ func name(b []byte, i int) (text []byte, at int, ok bool) {
 	if i >= len(b) || b[i] != '"' {
 		return nil, min(i+1, len(b)), false
 	}
-	end, escapes := str(b, i)
-	if text = b[i+1 : max(end-1, i+1)]; escapes {
-		text = splice.Plain(text)
-	}
+	text, end := stringAt(b, i)
 	return text, space(b, space(b, end)+1), true
 }
 
@@ -132,16 +129,38 @@ func emptyObject(b []byte, i int) bool {
 // find returns the text of a string member of the object at i, without escapes; nil if there is none.
 // If the name occurs twice the first counts.
 func find(b []byte, i int, want string) []byte {
-	at := member(b, i, want)
-	if at == 0 || b[at] != '"' {
-		return nil
+	if at := member(b, i, want); at > 0 {
+		text, _ := stringAt(b, at)
+		return text
 	}
-	end, escapes := str(b, at)
-	text := b[at+1 : max(end-1, at+1)]
-	if escapes {
-		return splice.Plain(text)
+	return nil
+}
+
+// stringAt returns the text of the string at i, without escapes, and the index after it; nil for another value.
+func stringAt(b []byte, i int) (text []byte, end int) {
+	if i >= len(b) || b[i] != '"' {
+		return nil, i
 	}
-	return text
+	end, escapes := str(b, i)
+	if text = b[i+1 : max(end-1, i+1)]; escapes {
+		text = splice.Plain(text)
+	}
+	return text, end
+}
+
+// isAny reports whether a member of the object at i is a text. Of two of that name either counts: readers
+// differ in which one they take.
+func isAny(b []byte, i int, want, value string) bool {
+	for {
+		at := member(b, i, want)
+		if at == 0 {
+			return false
+		}
+		if text, _ := stringAt(b, at); string(text) == value {
+			return true
+		}
+		i = skip(b, at)
+	}
 }
 
 // index returns the value of a member that is a small number; or, if there is none.
@@ -158,9 +177,13 @@ func index(b []byte, i int, want string, or int) int {
 	return n
 }
 
-// member returns the index of the value of a member of the object at i; 0 if there is none.
+// member returns the index of the value of a member of the object at i, or of one after the member that ends
+// at i; 0 if there is none.
 func member(b []byte, i int, want string) int {
-	for i++; ; {
+	if i < len(b) && b[i] == '{' {
+		i++
+	}
+	for {
 		text, at, ok := name(b, i)
 		if !ok || at >= len(b) {
 			return 0

@@ -2,8 +2,10 @@ package texts_test
 
 import (
 	"bytes"
+	"errors"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -72,6 +74,49 @@ func TestWalksAllocateNothing(t *testing.T) {
 		}
 		if n == 0 {
 			t.Errorf("%s: no texts", language)
+		}
+	}
+}
+
+// TestNoEventNeedsMemory: streams have thousands of events a second.
+func TestNoEventNeedsMemory(t *testing.T) {
+	for language, reader := range readers() {
+		events, err := os.ReadFile(filepath.Join("testdata", language, "events.txtar"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		n := 0
+		for line := range bytes.Lines(txtar.Parse(events).Files[0].Data) {
+			if got := testing.AllocsPerRun(10, func() { n += eventLength(reader, line) }); got != 0 {
+				t.Errorf("%s: %v allocations: %s", language, got, line)
+			}
+		}
+		if n == 0 {
+			t.Errorf("%s: no texts: %v", language, err)
+		}
+	}
+}
+
+// eventLength returns the length of an event's texts together.
+func eventLength(reader texts.Reader, data []byte) int {
+	n := 0
+	for x := range reader.Event(data) {
+		n += x.End - x.Off
+	}
+	return n
+}
+
+// TestDataThatMayBeTextIsText: readers differ in which of two members of one name they take.
+func TestDataThatMayBeTextIsText(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{
+		`{"type":"text","data":"read me"}`, `{"data":"read me","type":"text"}`, `{"type":"base64","type":"text","data":"read me"}`,
+		`{"type":"text","data":"read me","type":"base64"}`, `{"t\u0079pe":"te\u0078t","data":"read me"}`,
+	} {
+		body := []byte(`{"messages":[{"role":"user","content":[{"type":"document","source":` + source + `}]}]}`)
+		all := collect(t, body, texts.Messages().Request(body))
+		if len(all) != 1 || all[0].Kind != texts.Content || string(all[0].Of(body)) != "read me" {
+			t.Errorf("%s: found %+v", source, all)
 		}
 	}
 }

@@ -204,7 +204,7 @@ func (w *walker) object(i int, n node) int {
 	case messagesBlock, messagesDelta:
 		w.block(i)
 	case messagesSource:
-		w.at.plain = string(find(w.b, i, "type")) == "text"
+		w.at.plain = isAny(w.b, i, "type", "text")
 	case messagesEvent:
 		w.at.item = index(w.b, i, "index", 0)
 	case responsesItem:
