@@ -7,9 +7,13 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // to returns the headers of a request to a path.
@@ -298,4 +302,35 @@ func TestAMissingEndpointCoolsNothingDown(t *testing.T) {
 	taken(t, e, hello)
 	e.quit()
 	k.settled()
+}
+
+// A picture costs what the price table says of its quality and size.
+func TestPicturesBySize(t *testing.T) {
+	t.Parallel()
+	d := place("solo", "fast", "", 0)
+	d.Model = "openai/gpt-image-1.5"
+	known := catalog.Providers{"openai": {DefaultBase: "https://api.openai.com/v1", NeedsKey: true}}
+	spec := catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)}
+	listed, err := catalog.New(spec, known, price.NewList())
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := map[string]money.Pico{}
+	for _, size := range []string{"1024x1024", "1024x1536"} {
+		k := newKit(t, spec, func(_ *kit, deps *pipeline.Deps) {
+			view := *deps.View()
+			view.Catalog = listed
+			deps.View = func() *cluster.View { return &view }
+		})
+		e := k.open(t)
+		if out := e.request(to(e, "/v1/images/generations"), `{"prompt":"a fox","model":"fast","n":2,"size":"`+size+`"}`); out.refused != nil {
+			t.Fatalf("rejected: %+v", out.refused)
+		}
+		e.answer(jsonAnswer(`{"created":1,"data":[{"url":"https://a.example/1"},{"url":"https://a.example/2"}]}`))
+		costs[size] = k.event(e.uuid).Cost
+		k.settled()
+	}
+	if more := costs["1024x1536"] - costs["1024x1024"]; more.String() != "0.008" || costs["1024x1024"] < 18_000_000_000 {
+		t.Errorf("two pictures cost %v", costs)
+	}
 }

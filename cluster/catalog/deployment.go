@@ -60,6 +60,16 @@ func (d *Deployment) Stored() Stored {
 // Listed reports whether the price table has prices of the deployment's model.
 func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.Prices != "" }
 
+// PicturePrices returns the prices of a deployment's pictures of a quality and a size, which are the
+// deployment's own if the price table does not distinguish them.
+func (c *Catalog) PicturePrices(d *Deployment, quality, size string) *price.Prices {
+	var own []price.Entry
+	if d.origin != nil {
+		own = d.origin.own
+	}
+	return price.OfPicture(c.find, price.Source{Provider: d.Provider, Model: d.Model, Base: d.BaseModel}, own, d.Prices, quality, size)
+}
+
 // SharesAccount reports whether two deployments send their requests to one account of one provider:
 // to the same address, with the same credentials. What the provider stores for one of them, the
 // other has too.

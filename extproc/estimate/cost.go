@@ -1,7 +1,6 @@
 package estimate
 
 import (
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
@@ -22,8 +21,8 @@ const maxCost money.Pico = 1e18
 
 // AtTier returns what tokens cost at the tier that the caller requests, or at the standard
 // one if that costs more: the provider may serve either.
-func AtTier(d *catalog.Deployment, t usage.Tokens, tier price.Tier) money.Pico {
-	return min(max(d.Prices.Cost(t, tier), d.Prices.Cost(t, price.Standard)), maxCost)
+func AtTier(p *price.Prices, t usage.Tokens, tier price.Tier) money.Pico {
+	return min(max(p.Cost(t, tier), p.Cost(t, price.Standard)), maxCost)
 }
 
 // ByAttempts returns for each n what a plan of the first n+1 attempts may cost: n failed

@@ -272,7 +272,7 @@ func (p *Pipeline) intendLocked(x *Exchange, i int) {
 		t, _ := x.input(x.Plan[i].Deployment, estimate.Rough(&x.Facts))
 		a.Tokens = x.withUnits(t)
 	}
-	a.Cost = x.Plan[i].Deployment.Prices.Cost(a.Tokens, price.Standard)
+	a.Cost = x.prices(x.Plan[i].Deployment, &a.Tokens).Cost(a.Tokens, price.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
 }
 

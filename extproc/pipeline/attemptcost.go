@@ -34,9 +34,9 @@ func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 		if d.MaxInputTokens > 0 {
 			t.Input = min(t.Input, d.MaxInputTokens)
 		}
-		out[i].Failed = estimate.AtTier(d, t, tier)
+		out[i].Failed = estimate.AtTier(x.prices(d, &t), t, tier)
 		x.expect(&t, d)
-		out[i].Answered = estimate.AtTier(d, t, tier)
+		out[i].Answered = estimate.AtTier(x.prices(d, &t), t, tier)
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
@@ -162,7 +163,7 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 // priced returns the deployments whose price is known if a budget bounds the request, and
 // all of them otherwise: a request of unknown cost would bypass the budget.
 func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
-	unknown := func(d *catalog.Deployment) bool { return !d.Prices.Known() }
+	unknown := func(d *catalog.Deployment) bool { return !x.prices(d, &usage.Tokens{}).Known() }
 	if x.op.free || !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
 		return ds
 	}

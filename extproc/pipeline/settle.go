@@ -198,7 +198,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	if t.Status == 0 && !x.op.free {
 		d := x.Plan[i].Deployment
 		e.Tokens, e.Source = x.input(d, p.countInput(x))
-		e.Cost = d.Prices.Cost(e.Tokens, x.tier())
+		e.Cost = x.prices(d, &e.Tokens).Cost(e.Tokens, x.tier())
 	}
 	if !t.known {
 		e.ErrorCode = codeUnknown
@@ -255,7 +255,7 @@ func (x *Exchange) tier() price.Tier {
 
 // cost returns what tokens cost at the deployment that answered.
 func (x *Exchange) cost(t usage.Tokens) money.Pico {
-	return x.last().Deployment.Prices.Cost(t, x.tier())
+	return x.prices(x.last().Deployment, &t).Cost(t, x.tier())
 }
 
 // outcomeOf is the outcome of a request whose last attempt failed.

@@ -105,8 +105,13 @@ func TestStrictTools(t *testing.T) {
 			schema string
 			openai bool // OpenAI's providers get it as strict
 		}{
-			{wire.Anthropic, closed, true}, {wire.Anthropic, open, false}, {wire.Anthropic, some, false}, {wire.Anthropic, inner, false},
-			{wire.OpenAI, closed, true}, {wire.OpenAI, open, true}, {wire.Responses, some, true},
+			{wire.Anthropic, closed, true},
+			{wire.Anthropic, open, false},
+			{wire.Anthropic, some, false},
+			{wire.Anthropic, inner, false},
+			{wire.OpenAI, closed, true},
+			{wire.OpenAI, open, true},
+			{wire.Responses, some, true},
 		} {
 			body, err := codec.Encode(withTool(test.caller, wire.Tool{Name: "f", Strict: &yes, Schema: jsontext.Value(test.schema)}),
 				driver.Target{Model: "up", Features: driver.Features{JSONSchema: true}})

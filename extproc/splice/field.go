@@ -26,6 +26,8 @@ const (
 	Query            // of rankings
 	Documents        // of rankings
 	EncodingFormat   // of embeddings
+	PictureSize      // of generated pictures
+	PictureQuality   // of generated pictures
 	MaxOutputTokens  // of responses
 	PreviousResponse // of responses
 	Conversation     // of responses
@@ -123,6 +125,10 @@ func lookup(name []byte) row {
 		return row{pass, Documents}
 	case "encoding_format":
 		return row{pass, EncodingFormat}
+	case "size":
+		return row{pass, PictureSize}
+	case "quality":
+		return row{pass, PictureQuality}
 	case "max_output_tokens":
 		return row{pass, MaxOutputTokens}
 	case "previous_response_id":

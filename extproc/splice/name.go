@@ -26,6 +26,8 @@ func (f Field) String() string {
 		Query:                  "query",
 		Documents:              "documents",
 		EncodingFormat:         "encoding_format",
+		PictureSize:            "size",
+		PictureQuality:         "quality",
 		MaxOutputTokens:        "max_output_tokens",
 		PreviousResponse:       "previous_response_id",
 		Conversation:           "conversation",
