@@ -32,6 +32,7 @@ type part struct {
 	Audio       *inputAudio     `json:"input_audio,omitzero"`
 	Breakpoint  *breakpoint     `json:"prompt_cache_breakpoint,omitzero"`
 	Annotations *jsontext.Value `json:"annotations,omitzero"` // not read; the schema requires it of output_text
+	Logprobs    *jsontext.Value `json:"logprobs,omitzero"`    // likewise, in later versions of it
 }
 
 type inputAudio struct {

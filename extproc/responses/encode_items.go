@@ -55,7 +55,7 @@ func (b *builder) assistant(m *wire.Message, i int, custom map[string]bool) erro
 		case wire.TextPart:
 			if p.Text != "" {
 				none := jsontext.Value("[]")
-				said = append(said, part{Type: "output_text", Text: &p.Text, Annotations: &none})
+				said = append(said, part{Type: "output_text", Text: &p.Text, Annotations: &none, Logprobs: &none})
 			}
 		case wire.RefusalPart:
 			said = append(said, part{Type: "refusal", Refusal: p.Text})
