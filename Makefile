@@ -160,7 +160,7 @@ failpoints: ## kill processes at the points of code that the journal must surviv
 # The tests of test-servers mostly wait, so test runs them among the others here.
 .PHONY: check
 check: TAGS := -tags servers
-check: doctor-servers fmt-check proto-check lint tidy-check kafka versitygw test schedules defects failpoints ## run all that continuous integration runs
+check: doctor-servers fmt-check proto-check jinja-check lint tidy-check kafka versitygw test schedules defects failpoints ## run all that continuous integration runs
 
 .PHONY: fmt
 fmt: golangci-lint ## format the Go code
@@ -173,6 +173,11 @@ lint: golangci-lint ## run the linters
 .PHONY: proto
 proto: buf-tools ## generate Go, REST handlers and openapi.json from proto/
 	cd proto && $(call generate,.)
+
+.PHONY: jinja
+jinja: api-tools ## render the templates of testdata with the real Jinja2 again
+	"$(MODELGATEWAY_API_PYTHON)" tools/jinja/reference.py $(JINJA) >$(JINJA)/expected.json.new
+	mv $(JINJA)/expected.json.new $(JINJA)/expected.json
 
 .PHONY: golden
 golden: envoy sdks node-clients api-tools ## rewrite the expected outputs of golden tests; read the diff before you commit it
@@ -193,6 +198,7 @@ nightly: check vet schemathesis test-agents ## check, then the tests five times 
 	$(TESTCOUNT) -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
 	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
 	$(TESTCOUNT) -tags nightly -count=1 -timeout 20m -run '^TestFlood$$' ./e2e
+	$(TESTCOUNT) -tags nightly -count=1 -timeout 60m -run '^TestGeneratedTemplates$$' ./cluster/prompts/template
 	tools/fuzz.sh 10m
 
 .PHONY: tools
@@ -216,6 +222,14 @@ proto-check: buf-tools
 	@mkdir -p "$(TMP)/generated"
 	@cd proto && $(call generate,$(TMP)/generated)
 	@diff -r proto/gen "$(TMP)/generated/gen" || { echo "proto/gen is not what proto/ generates; run: make proto"; exit 1; }
+
+# Other versions of Jinja2 differ in a few filters, so the real one is pinned.
+JINJA := cluster/prompts/template/testdata/jinja
+
+.PHONY: jinja-check
+jinja-check: api-tools
+	@"$(MODELGATEWAY_API_PYTHON)" tools/jinja/reference.py $(JINJA) | diff $(JINJA)/expected.json - || \
+		{ echo "$(JINJA)/expected.json is not what Jinja2 renders; run: make jinja"; exit 1; }
 
 # lint includes what vet checks, and test includes imports, so check needs neither.
 .PHONY: vet

@@ -215,7 +215,7 @@ func at(items []value, i int) (value, bool) {
 
 // character returns the character i of a text.
 func (m *machine) character(s string, i int) (value, bool) {
-	m.work(len(s))
+	m.work(4 * len(s))
 	length := runes(s)
 	if i < 0 {
 		i += length

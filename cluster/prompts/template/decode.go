@@ -28,13 +28,12 @@ const (
 type Values struct{ vars *dict }
 
 // Decode reads Values from a JSON object. The error is a *fault.Error with code
-// invalid_prompt_variables or, if the values are too large, prompt_variables_too_large;
-// it has no Param.
+// invalid_prompt_variables, without a Param.
 func Decode(object []byte) (Values, error) {
 	if len(object) > MaxValues {
-		return Values{}, tooLarge("The variables have more than %d bytes. Send shorter ones.", MaxValues)
+		return Values{}, invalidValues("The variables have more than %d bytes. Send shorter ones.", MaxValues)
 	}
-	d := &decoder{in: jsontext.NewDecoder(bytes.NewReader(object))}
+	d := &decoder{in: jsontext.NewDecoder(bytes.NewBuffer(object))}
 	if d.in.PeekKind() != '{' {
 		return Values{}, invalidValues("The variables are no JSON object. Send an object with a member for each variable.")
 	}
@@ -45,8 +44,7 @@ func Decode(object []byte) (Values, error) {
 		}
 	}
 	if err != nil {
-		var f *fault.Error
-		if !errors.As(err, &f) {
+		if _, ok := errors.AsType[*fault.Error](err); !ok {
 			err = invalidValues("The variables are no valid JSON: each member needs a name of its own, and text has to be UTF-8.")
 		}
 		return Values{}, err
@@ -58,10 +56,6 @@ func invalidValues(format string, args ...any) error {
 	return fault.Field("", "invalid_prompt_variables", format, args...)
 }
 
-func tooLarge(format string, args ...any) error {
-	return fault.Field("", "prompt_variables_too_large", format, args...)
-}
-
 type decoder struct {
 	in    *jsontext.Decoder
 	bytes int
@@ -69,7 +63,7 @@ type decoder struct {
 
 func (d *decoder) grow(n int) error {
 	if d.bytes += n; d.bytes > maxDecoded {
-		return tooLarge("The variables take more than %d bytes of memory. Send fewer members and elements.", maxDecoded)
+		return invalidValues("The variables take more than %d bytes of memory. Send fewer members and elements.", maxDecoded)
 	}
 	return nil
 }
@@ -85,17 +79,17 @@ func (d *decoder) value(depth int) (value, error) {
 	if err := d.grow(wordBytes); err != nil {
 		return nil, err
 	}
-	switch t.Kind() {
-	case 'n':
+	switch kind := t.Kind(); {
+	case kind == 'n':
 		return nil, nil
-	case 't', 'f':
+	case kind == 't' || kind == 'f':
 		return t.Bool(), nil
-	case '0':
+	case kind == '0':
 		return number(t.String())
-	case '"':
+	case kind == '"':
 		s := t.String()
 		return s, d.grow(len(s) + wordBytes)
-	case '[':
+	case kind == '[':
 		return d.list(depth)
 	}
 	return d.object(depth)

@@ -128,8 +128,12 @@ func (e *filterExpr) eval(m *machine) value {
 	if e.of != nil {
 		v = e.of.eval(m)
 	}
-	a := e.evaluate(m)
 	m.step(1)
+	if e.with.most == 0 {
+		m.at = e.at
+		return e.with.call(m, v, nil)
+	}
+	a := e.evaluate(m)
 	m.at = e.at
 	return m.invoke(e.with, v, a)
 }

@@ -1,5 +1,7 @@
 package template
 
+import "maps"
+
 func (m *machine) nodes(nodes []node) control {
 	for _, n := range nodes {
 		m.step(1)
@@ -164,9 +166,7 @@ func (n *includeNode) exec(m *machine) control {
 		panic(resolveError{err})
 	}
 	locals := map[string]value{}
-	for name, v := range m.context.locals {
-		locals[name] = v
-	}
+	maps.Copy(locals, m.context.locals)
 	for _, l := range n.locals {
 		v := *m.slot(l.from)
 		if v == any(unset{}) && l.base != nil {

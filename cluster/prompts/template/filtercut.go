@@ -41,6 +41,7 @@ func (m *machine) truncate(v value, a *arguments) value {
 	if !ok {
 		m.fail("truncate cuts texts, not a %s", typeName(v))
 	}
+	m.work(3 * len(s))
 	s = s[:byteAt(s, length-runes(end))]
 	if !truth(a.or(1, false)) {
 		if i := strings.LastIndexByte(s, ' '); i >= 0 {

@@ -54,6 +54,16 @@ func listFilter(name string) (*native, bool) {
 			}
 			return m.lazily(func(func(value)) { m.fail("only a dict has items, not a %s", typeName(v)) })
 		}
+	default:
+		return nil, false
+	}
+	return n, true
+}
+
+// rowFilter returns the filters that make something of each item, or rows of items.
+func rowFilter(name string) (*native, bool) {
+	n := &native{name: name}
+	switch name {
 	case "map":
 		n.most, n.keywords = -1, true
 		n.call = func(m *machine, v value, a *arguments) value { return m.mapped(v, a) }

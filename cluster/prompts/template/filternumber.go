@@ -256,6 +256,7 @@ func (m *machine) roundFloat(f float64, n int) value {
 		return math.Copysign(0, f)
 	case n >= 0:
 		m.step(n / 8)
+		m.grow(2*n + bigBytes)
 		out, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', n, 64), 64)
 		if err != nil {
 			m.fail("the rounded number is too large")
@@ -275,6 +276,7 @@ func (m *machine) roundAt(x *big.Rat, n int) *big.Int {
 		return new(big.Int)
 	}
 	m.step(-n / 4)
+	m.grow(8*bigBytes - n)
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-n)), nil)
 	x = new(big.Rat).Quo(x, new(big.Rat).SetInt(unit))
 	q, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))

@@ -100,7 +100,7 @@ func (m *machine) folding(matters value, get func(value) value) func(value) valu
 	return func(v value) value {
 		v = get(v)
 		if s, ok := textOf(v); ok {
-			return like(v, m.changed(s, lower))
+			return like(v, m.changed(s, lower, caseCost))
 		}
 		return v
 	}

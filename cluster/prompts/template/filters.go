@@ -4,7 +4,7 @@ import "strings"
 
 // filterOf returns a filter.
 func filterOf(name string) (*native, bool) {
-	for _, of := range []func(string) (*native, bool){textFilter, cutFilter, listFilter, pickFilter, orderFilter, numberFilter, markupFilter, formFilter} {
+	for _, of := range []func(string) (*native, bool){textFilter, cutFilter, listFilter, rowFilter, pickFilter, orderFilter, numberFilter, markupFilter, formFilter} {
 		if n, ok := of(name); ok {
 			return n, true
 		}
@@ -33,7 +33,7 @@ func textFilter(name string) (*native, bool) {
 	change := func(f func(string) string) func(*machine, value, *arguments) value {
 		return func(m *machine, v value, _ *arguments) value {
 			s, of := m.softText(v)
-			return like(of, m.changed(s, f))
+			return like(of, m.changed(s, f, caseCost))
 		}
 	}
 	switch name {
@@ -44,7 +44,7 @@ func textFilter(name string) (*native, bool) {
 	case "capitalize":
 		n.call = change(capitalized)
 	case "title":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.changed(m.str(v), titledWords) }
+		n.call = func(m *machine, v value, _ *arguments) value { return m.changed(m.str(v), titledWords, titleCost) }
 	case "string":
 		n.call = func(m *machine, v value, _ *arguments) value {
 			_, out := m.softText(v)
@@ -74,29 +74,26 @@ func textFilter(name string) (*native, bool) {
 	case "wordcount":
 		n.call = func(m *machine, v value, _ *arguments) value {
 			s := m.str(v)
-			m.work(len(s))
-			return len(strings.FieldsFunc(s, func(r rune) bool { return !isWordRune(r) }))
-		}
-	case "format":
-		n.most, n.keywords = -1, true
-		n.call = func(m *machine, v value, a *arguments) value {
-			s, of := m.softText(v)
-			if len(a.pos) > 0 && len(a.names) > 0 {
-				m.fail("format takes values with names or without, not both")
-			}
-			if len(a.names) == 0 {
-				return like(of, m.percent(s, of, m.newTuple(a.pos...)))
-			}
-			d := &dict{}
-			for i, name := range a.names {
-				m.set(d, name, a.named[i])
-			}
-			return like(of, m.percent(s, of, d))
+			m.step(len(s) / 8)
+			return countWords(s)
 		}
 	default:
 		return nil, false
 	}
 	return n, true
+}
+
+// countWords counts the runs of letters, digits and underscores.
+func countWords(s string) int {
+	n, inWord := 0, false
+	for _, r := range s {
+		word := isWordRune(r)
+		if word && !inWord {
+			n++
+		}
+		inWord = word
+	}
+	return n
 }
 
 // titledWords is the filter title: unlike the method, it leaves letters after an
@@ -158,6 +155,22 @@ func formFilter(name string) (*native, bool) {
 				return none
 			}
 			return m.absent(v, none)
+		}
+	case "format":
+		n.most, n.keywords = -1, true
+		n.call = func(m *machine, v value, a *arguments) value {
+			s, of := m.softText(v)
+			if len(a.pos) > 0 && len(a.names) > 0 {
+				m.fail("format takes values with names or without, not both")
+			}
+			if len(a.names) == 0 {
+				return like(of, m.percent(s, of, m.newTuple(a.pos...)))
+			}
+			d := &dict{}
+			for i, name := range a.names {
+				m.set(d, name, a.named[i])
+			}
+			return like(of, m.percent(s, of, d))
 		}
 	case "urlencode":
 		n.call = func(m *machine, v value, _ *arguments) value { return m.urlEncoded(v) }

@@ -112,7 +112,9 @@ func (l *lexer) tag(start, n int) error {
 		end += l.pos
 		strip := end > l.pos && l.source[end-1] == '-'
 		l.pos = end + 2
-		l.skipSpace(strip)
+		if strip {
+			l.skipSpace()
+		}
 		return nil
 	case '{':
 		l.add(beginsOutput, n, "")
@@ -122,10 +124,8 @@ func (l *lexer) tag(start, n int) error {
 	return l.inside(n, endsTag)
 }
 
-func (l *lexer) skipSpace(yes bool) {
-	if yes {
-		l.pos += len(l.source[l.pos:]) - len(trimLeftSpace(l.source[l.pos:]))
-	}
+func (l *lexer) skipSpace() {
+	l.pos = len(l.source) - len(trimLeftSpace(l.source[l.pos:]))
 }
 
 // word skips white space, a word and white space at from; it returns -1 if another word
@@ -192,7 +192,9 @@ func (l *lexer) raw(start, n, inner int) error {
 		}
 		l.add(aText, inner, text)
 		l.pos = at + 2
-		l.skipSpace(strip)
+		if strip {
+			l.skipSpace()
+		}
 		return nil
 	}
 }
@@ -205,7 +207,9 @@ func (l *lexer) inside(n int, end tokenKind) error {
 			if length, strip := l.closes(end); length > 0 {
 				l.add(end, l.pos, "")
 				l.pos += length
-				l.skipSpace(strip)
+				if strip {
+					l.skipSpace()
+				}
 				return nil
 			}
 		}

@@ -23,7 +23,7 @@ func (l *lexer) number() {
 
 // digits returns the length of the digits of a base at the start of s. Between two, and
 // if after is true before the first, an underscore may stand.
-func digits(s string, base int, after bool) int {
+func digits(s string, base int, after bool) int { //nolint:revive // prefixed numbers may begin with an underscore
 	n := 0
 	for n < len(s) {
 		i := n

@@ -19,15 +19,23 @@ type loop struct {
 type feed struct {
 	node  *forNode
 	items []value
+	count *rangeOf // in place of items; nil for others
+	size  int      // how many items there are
 	at    int
 	env   *env // of the test
 	tpl   *Template
 }
 
 func (f *feed) next(m *machine) (value, bool) {
-	for f.at < len(f.items) {
+	for f.at < f.size {
 		m.step(1)
-		item := f.items[f.at]
+		var item value
+		if f.count != nil {
+			item = f.count.start + f.at*f.count.step
+			m.grow(8)
+		} else {
+			item = f.items[f.at]
+		}
 		f.at++
 		if f.node.test == nil || f.passes(m, item) {
 			return item, true
@@ -75,7 +83,7 @@ func (l *loop) peek(m *machine) (value, bool) {
 
 func (l *loop) length(m *machine) int {
 	if l.feed.node.test == nil {
-		return len(l.feed.items)
+		return l.feed.size
 	}
 	for {
 		v, ok := l.feed.next(m)
@@ -114,8 +122,14 @@ func (m *machine) again(l *loop, items value) value {
 
 // iterate runs a loop. Its last part runs if the body never came to its end, as in Jinja.
 func (m *machine) iterate(n *forNode, v value, depth int) control {
-	f := &feed{node: n, items: m.items(v), tpl: m.tpl}
-	m.grow(96)
+	f := &feed{node: n, tpl: m.tpl}
+	m.grow(112)
+	if r, ok := v.(*rangeOf); ok {
+		f.count, f.size = r, r.length
+	} else {
+		f.items = m.items(v)
+		f.size = len(f.items)
+	}
 	if n.test != nil {
 		m.enter(n.inTest)
 		f.env = m.env

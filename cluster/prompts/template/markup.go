@@ -57,7 +57,7 @@ func (m *machine) escapedText(s string) markup {
 
 // withoutTags removes comments and tags, joins white space, and reads HTML's characters.
 func (m *machine) withoutTags(s string) string {
-	m.grow(3 * len(s))
+	m.times(len(s), 6)
 	m.work(4 * len(s))
 	s = without(s, "<!--", "-->")
 	if _, after, ok := strings.Cut(s, "<!--"); ok && strings.Contains(after, "-->") {

@@ -35,22 +35,7 @@ func searchMethod(name string) (*native, bool) {
 		}
 	case "join":
 		n.params, n.most = "iterable", 1
-		n.call = func(m *machine, self value, a *arguments) value {
-			between, _ := textOf(self)
-			_, safe := self.(markup)
-			items := m.items(a.pos[0])
-			parts := make([]string, len(items))
-			m.grow(wordBytes * len(items))
-			for i, item := range items {
-				m.step(1)
-				if parts[i] = ""; safe {
-					parts[i] = string(m.escaped(item))
-					continue
-				}
-				parts[i] = m.text(item)
-			}
-			return like(self, m.joinTexts(parts, between))
-		}
+		n.call = func(m *machine, self value, a *arguments) value { return m.joinedBy(self, a.pos[0]) }
 	case "format", "format_map":
 		n.least, n.most, n.keywords = 0, -1, true
 		n.call = func(m *machine, self value, a *arguments) value { return m.formatted(name, self, a) }
@@ -58,6 +43,24 @@ func searchMethod(name string) (*native, bool) {
 		return nil, false
 	}
 	return n, true
+}
+
+// joinedBy is str.join. Markup escapes the items.
+func (m *machine) joinedBy(self, list value) value {
+	between, _ := textOf(self)
+	_, safe := self.(markup)
+	items := m.items(list)
+	parts := make([]string, len(items))
+	m.grow(wordBytes * len(items))
+	for i, item := range items {
+		m.step(1)
+		if safe {
+			parts[i] = string(m.escaped(item))
+			continue
+		}
+		parts[i] = m.text(item)
+	}
+	return like(self, m.joinTexts(parts, between))
 }
 
 // joinTexts joins texts, whose length is counted before.

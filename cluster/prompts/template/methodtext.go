@@ -102,19 +102,17 @@ func (m *machine) expanded(s string, size int) string {
 	var out strings.Builder
 	column := 0
 	for _, r := range s {
-		switch {
-		case r == '\t':
-			if size > 0 {
-				n := size - column%size
-				out.WriteString(strings.Repeat(" ", n))
-				column += n
-			}
-		default:
+		if r != '\t' {
 			out.WriteRune(r)
-			column++
-			if r == '\n' || r == '\r' {
+			if column++; r == '\n' || r == '\r' {
 				column = 0
 			}
+			continue
+		}
+		if size > 0 {
+			n := size - column%size
+			out.WriteString(strings.Repeat(" ", n))
+			column += n
 		}
 	}
 	return m.made(out.String())
@@ -123,6 +121,7 @@ func (m *machine) expanded(s string, size int) string {
 // caseMethod returns the methods of texts that change letters.
 func caseMethod(name string) (*native, bool) {
 	var change func(string) string
+	cost := caseCost
 	switch name {
 	case "upper":
 		change = upper
@@ -131,9 +130,9 @@ func caseMethod(name string) (*native, bool) {
 	case "capitalize":
 		change = capitalized
 	case "title":
-		change = titled
+		change, cost = titled, titleCost
 	case "swapcase":
-		change = swapped
+		change, cost = swapped, titleCost
 	case "casefold":
 		change = folded
 	default:
@@ -141,17 +140,24 @@ func caseMethod(name string) (*native, bool) {
 	}
 	return &native{name: name, call: func(m *machine, self value, _ *arguments) value {
 		s, _ := textOf(self)
-		return like(self, m.changed(s, change))
+		return like(self, m.changed(s, change, cost))
 	}}, true
 }
 
-// changed counts and applies a change of a text's letters, which may triple its length.
-func (m *machine) changed(s string, change func(string) string) string {
+// What changing the case of a character outside of ASCII takes, in bytes. It may triple.
+const (
+	caseCost  = 4
+	titleCost = 16 // one character at a time
+)
+
+// changed counts and applies a change of a text's letters.
+func (m *machine) changed(s string, change func(string) string, cost int) string {
 	m.work(len(s))
-	m.grow(len(s) + wordBytes)
+	m.grow(2*len(s) + wordBytes)
 	if !isASCII(s) {
-		m.step(len(s) / 4)
-		m.grow(2 * len(s))
+		m.step(len(s) * cost / 16)
+		m.grow(512)
+		m.times(len(s), cost)
 	}
 	return change(s)
 }

@@ -2,6 +2,7 @@ package template
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -155,7 +156,7 @@ func (e *argumentsExpr) evaluate(m *machine) *arguments {
 	if e.rest != nil {
 		items := m.items(e.rest.eval(m))
 		m.grow(wordBytes * len(items))
-		a.pos = append(a.pos[:len(a.pos):len(a.pos)], items...)
+		a.pos = append(slices.Clip(a.pos), items...)
 	}
 	if e.others != nil {
 		m.others(a, e.others.eval(m))

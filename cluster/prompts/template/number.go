@@ -8,7 +8,7 @@ import (
 // maxBits bounds integers.
 const maxBits = 16_384
 
-func asInt(b bool) int {
+func asInt(b bool) int { //nolint:revive // a conversion
 	if b {
 		return 1
 	}
@@ -191,6 +191,13 @@ func small(sign string, a, b int) (value, bool) {
 		return a - b, true
 	case "*":
 		return a * b, true
+	case "/":
+		if b == 0 {
+			return nil, false
+		}
+		return float64(a) / float64(b), true
+	case "**":
+		return smallPower(a, b)
 	case "//", "%":
 		if b == 0 {
 			return nil, false
@@ -207,6 +214,21 @@ func small(sign string, a, b int) (value, bool) {
 	return nil, false
 }
 
+// smallPower is a power that stays small.
+func smallPower(a, b int) (value, bool) {
+	const most = 1 << 31
+	if b < 0 || b > 32 {
+		return nil, false
+	}
+	out := 1
+	for range b {
+		if out *= a; out > most || out < -most {
+			return nil, false
+		}
+	}
+	return out, true
+}
+
 func (m *machine) arithmetic(sign string, a, b value) value {
 	x, ok1 := asBig(a)
 	y, ok2 := asBig(b)
@@ -216,8 +238,12 @@ func (m *machine) arithmetic(sign string, a, b value) value {
 	return m.floats(sign, m.asFloat(a), m.asFloat(b))
 }
 
+// bigBytes is what an operator between large integers takes besides its outcome.
+const bigBytes = 192
+
 func (m *machine) integers(sign string, x, y *big.Int) value {
-	m.step((x.BitLen() + y.BitLen()) / 64)
+	m.step(1 + (x.BitLen()+y.BitLen())/64)
+	m.grow(bigBytes)
 	if y.Sign() == 0 && (sign == "/" || sign == "//" || sign == "%") {
 		m.fail("division by zero")
 	}
@@ -294,6 +320,7 @@ func (m *machine) floatPower(x, y float64) value {
 	}
 	const precision = 256
 	m.step(most / 16)
+	m.grow(8 * bigBytes)
 	out, base := big.NewFloat(1).SetPrec(precision), big.NewFloat(x).SetPrec(precision)
 	for n := int(math.Abs(y)); n > 0; n >>= 1 {
 		if n&1 == 1 {

@@ -119,7 +119,7 @@ func (p *parser) block(words ...string) ([]node, end, error) {
 			if err == nil {
 				err = p.expectEnd(endsTag)
 			}
-		default:
+		case atEnd, endsOutput, endsTag, aName, aString, anInteger, aFloat, aSign: // none but the end stands here
 			return out, end{at: t.at}, nil
 		}
 		if err != nil {

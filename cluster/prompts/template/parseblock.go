@@ -2,7 +2,7 @@ package template
 
 // target reads what a value is assigned to. Attributes of namespaces are allowed where
 // spaces is true.
-func (p *parser) target(spaces bool, stop string) (*target, error) { //nolint:revive // the flag is the grammar's
+func (p *parser) target(spaces bool, stop string) (*target, error) {
 	out := &target{place: place{p.peek().at}, tuple: true}
 	comma := false
 	for {

@@ -221,13 +221,13 @@ func (p *parser) primary() (expr, error) {
 	t := p.take()
 	switch {
 	case t.kind == aName:
-		return p.word1(t)
+		return p.constant(t)
 	case t.kind == aString:
-		text := t.text
+		parts := []string{t.text}
 		for p.peek().kind == aString {
-			text += p.take().text
+			parts = append(parts, p.take().text)
 		}
-		return &literalExpr{text}, nil
+		return &literalExpr{strings.Join(parts, "")}, nil
 	case t.kind == anInteger:
 		return p.integer(t)
 	case t.kind == aFloat:
@@ -289,8 +289,8 @@ func (p *parser) separated(bracket string, item func() error) error {
 	}
 }
 
-// word1 is an operand that is a word.
-func (p *parser) word1(t token) (expr, error) {
+// constant is an operand that is a word: a constant or a name.
+func (p *parser) constant(t token) (expr, error) {
 	switch t.text {
 	case "true", "True":
 		return &literalExpr{true}, nil

@@ -319,7 +319,7 @@ func (d directive) pad(m *machine, sign, s string) string {
 	return strings.Repeat(fill, missing) + sign + s
 }
 
-func (d directive) signOf(negative bool) string { //nolint:revive // the sign of a number
+func (d directive) signOf(negative bool) string {
 	switch {
 	case negative:
 		return "-"
@@ -402,9 +402,6 @@ func (m *machine) formatFloat(d directive, f float64) string {
 		}
 		if upperCase {
 			s = strings.ToUpper(s)
-		}
-		if d.zero && d.fill == "" && d.align == '=' {
-			return d.pad(m, sign, s)
 		}
 		return d.pad(m, sign, s)
 	}

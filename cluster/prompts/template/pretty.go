@@ -187,7 +187,10 @@ func (p *printer) text(s string, indent, allowance, level int) {
 	}
 	width := prettyWidth - indent
 	var parts []string
-	quoted := func(s string) string { return string(p.m.appendQuoted(nil, s)) }
+	quoted := func(s string) string {
+		p.m.times(len(s)+8, 3)
+		return string(p.m.appendQuoted(nil, s))
+	}
 	lines := splitLines(s, true)
 	p.m.times(len(s), 4)
 	p.m.times(len(lines), wordBytes)

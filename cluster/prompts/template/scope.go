@@ -1,5 +1,7 @@
 package template
 
+import "maps"
+
 // A name belongs to the frame that Jinja would find it in. Jinja decides that before it
 // renders: a frame is the template, the body of a loop, a macro and so on; a name that a
 // frame assigns is the frame's own from its start, and one that it only reads is that of
@@ -113,12 +115,8 @@ func (s *symbols) copied() *symbols {
 }
 
 func (s *symbols) merge(from *symbols) {
-	for name, i := range from.refs {
-		s.refs[name] = i
-	}
-	for i, start := range from.loads {
-		s.loads[i] = start
-	}
+	maps.Copy(s.refs, from.refs)
+	maps.Copy(s.loads, from.loads)
 	for name := range from.stores {
 		s.stores[name] = true
 	}

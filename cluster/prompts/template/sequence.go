@@ -173,6 +173,7 @@ func (m *machine) slice(of value, bounds [3]value) value {
 	if !ok {
 		m.fail("a %s cannot be sliced", typeName(of))
 	}
+	m.work(3 * len(s))
 	if c.step == 1 {
 		from := byteAt(s, c.start)
 		return like(of, m.made(s[from:from+byteAt(s[from:], c.n)]))

@@ -40,7 +40,7 @@ func lineEnd(s string) int {
 }
 
 // splitLines is str.splitlines.
-func splitLines(s string, keepEnds bool) []string {
+func splitLines(s string, keepEnds bool) []string { //nolint:revive // Python's flag
 	var out []string
 	start := 0
 	for i := 0; i < len(s); {

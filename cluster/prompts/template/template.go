@@ -14,10 +14,10 @@ const (
 	MaxOutput   = 512 << 10 // bytes of a rendering
 	MaxIncludes = 5         // templates that include one another
 
-	maxDepth   = 50         // blocks and expressions within others, in a template
-	maxNesting = 200        // values within others, and calls of macros within others
-	maxSteps   = 200_000    // nodes, items and pieces of text that a rendering visits
-	maxBytes   = 1536 << 10 // of the values that a rendering makes
+	maxDepth   = 50      // blocks and expressions within others, in a template
+	maxNesting = 200     // values within others, and calls of macros within others
+	maxSteps   = 200_000 // nodes, items and pieces of text that a rendering visits
+	maxBytes   = 1 << 20 // of the values that a rendering makes
 )
 
 // Template is a parsed template.

@@ -27,15 +27,15 @@ func values(t rapid.TB, text string) template.Values {
 }
 
 // valuesOf returns decoded values.
-func valuesOf(t testing.TB, members map[string]any) template.Values {
-	t.Helper()
+func valuesOf(tb testing.TB, members map[string]any) template.Values {
+	tb.Helper()
 	object, err := json.Marshal(members)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	out, err := template.Decode(object)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return out
 }
@@ -208,7 +208,9 @@ func TestValuesAreNotRead(t *testing.T) {
 // FuzzParse: whatever is read ends, in one outcome, within its bounds.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{
-		"{{ a }}", "{% for x in l %}{{ loop.index }}{% endfor %}", "{% if a is defined %}{% elif b %}{% else %}{% endif %}",
+		"{{ a }}", "{% for x in l %}{{ loop.index }}{% endfor %}", "{% macro m(x, y=1) %}{{ x }}{{ caller() }}{% endmacro %}{% call m(a) %}b{% endcall %}", "{% set ns = namespace(a=1) %}{% set ns.a = ns.a + 1 %}{{ ns.a }}",
+		"{% for k, v in l[2].items() if v recursive %}{{ loop.cycle(k, v) }}{% else %}{% endfor %}", "{{ '%5.2f|%(a)s' % 3 }}{{ '{:>5}'.format(a) }}{{ [1, (2,), {'a': b}] | tojson(indent=2) }}", "{{ 2 ** 70 // 3 % 7 - 1.5 }}{{ a[::-1] ~ l[1:] | sort | pprint }}",
+		"{% with x = a %}{% filter upper | trim %}{{ x }}{% endfilter %}{% endwith %}{% include 'prompt:a@3' %}", "{{ a | map('upper') | select('string') | groupby(0) | batch(2) | list | wordwrap(3) }}", "{% if a is defined %}{% elif b %}{% else %}{% endif %}",
 		"{{ a | default('x') | replace('a', 'b') | truncate(3) }}", "{% raw %}{{{% endraw %}", "{#- c -#}", "{{ l[-1].x['y'] }}", "{{ not (a and b) or 1 <= 2 }}",
 	} {
 		f.Add(s, "v")
@@ -225,24 +227,42 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		in := valuesOf(t, map[string]any{"a": value, "l": []any{value, 1.0, map[string]any{"x": value}}, "b": nil})
-		one, err1 := tpl.Render(in, nil)
-		two, err2 := tpl.Render(in, nil)
+		itself := func(template.Reference) (*template.Template, error) { return tpl, nil }
+		one, err1 := tpl.Render(in, itself)
+		two, err2 := tpl.Render(in, itself)
 		if one != two || (err1 == nil) != (err2 == nil) || len(one) > template.MaxOutput {
 			t.Fatalf("%d bytes (%v), then %d (%v)", len(one), err1, len(two), err2)
 		}
 	})
 }
 
+// BenchmarkRender renders a prompt of 1 KB with five variables.
 func BenchmarkRender(b *testing.B) {
-	tpl, err := template.Parse("You are {{ role | default('an assistant') }}. {% if tone %}Answer in a {{ tone }} tone.{% endif %} The user is {{ user.name }}.")
+	source := "You are {{ role | default('an assistant') }} of {{ company }}. {% if tone %}Answer in a {{ tone }} tone.{% endif %} The user is {{ user.name }}, on the plan {{ plan | upper }}.\n"
+	source += strings.Repeat("Keep to the facts that the documents say. ", (1024-len(source))/42)
+	tpl, err := template.Parse(source)
 	if err != nil {
 		b.Fatal(err)
 	}
-	in := valuesOf(b, map[string]any{"tone": "friendly", "user": map[string]any{"name": "Ada"}})
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := tpl.Render(in, nil); err != nil {
+	object := []byte(`{"role": "a guide", "company": "Acme", "tone": "friendly", "user": {"name": "Ada"}, "plan": "pro"}`)
+	b.Run("render", func(b *testing.B) {
+		in, err := template.Decode(object)
+		if err != nil {
 			b.Fatal(err)
 		}
-	}
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := tpl.Render(in, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("decode", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := template.Decode(object); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }

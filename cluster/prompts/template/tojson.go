@@ -196,7 +196,7 @@ func (m *machine) urlEncoded(v value) value {
 	return m.joinTexts(parts, "&")
 }
 
-func (m *machine) quotedURL(s string, query bool) string { //nolint:revive // the two forms differ in two characters
+func (m *machine) quotedURL(s string, query bool) string {
 	m.times(len(s), 3)
 	m.work(3 * len(s))
 	out := make([]byte, 0, len(s)+len(s)/4)

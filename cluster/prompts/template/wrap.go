@@ -22,7 +22,7 @@ func (m *machine) wrap(v value, a *arguments) value {
 		between = m.text(w)
 	}
 	w := &wrapper{m: m, width: m.integer(a.or(0, 79)), breakWords: truth(a.or(1, true)), hyphens: truth(a.or(3, true))}
-	m.times(len(s), 12)
+	m.times(len(s), 20)
 	m.step(len(s) / 2)
 	var paragraphs []string
 	for _, line := range splitLines(s, false) {
