@@ -123,6 +123,8 @@ func TestRendersAsJinja(t *testing.T) {
 		}
 		got, err := s.render(t)
 		switch {
+		case err != nil && fault.KindOf(err) == fault.Internal:
+			t.Errorf("%s: %q: %v", name, s.Template, err)
 		case err == nil && want.Error:
 			t.Errorf("%s: %q renders as %q; Jinja raises an exception", name, s.Template, got)
 		case err == nil && got != *want.Text:

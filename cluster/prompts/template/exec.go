@@ -105,15 +105,14 @@ func (m *machine) piped(filter expr, text string) value {
 
 func (n *filterNode) exec(m *machine) control {
 	m.enter(n.frame)
-	defer m.leave()
 	text, c := m.captured(func() control { return m.nodes(n.body) })
-	if c != goOn {
-		return c
+	if c == goOn {
+		v := m.piped(n.filter, text)
+		m.at = n.at
+		m.writeText(v)
 	}
-	v := m.piped(n.filter, text)
-	m.at = n.at
-	m.writeText(v)
-	return goOn
+	m.leave()
+	return c
 }
 
 // writeText writes what a block comes to, which has to be text.

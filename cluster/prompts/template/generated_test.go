@@ -13,6 +13,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
 // generator writes templates from a grammar.
@@ -153,6 +155,8 @@ func TestGeneratedTemplates(t *testing.T) {
 			texts++
 		}
 		switch {
+		case err != nil && fault.KindOf(err) == fault.Internal:
+			t.Errorf("%q: %v", s.Template, err)
 		case err == nil && want.Error:
 			t.Errorf("%q renders as %q; Jinja raises an exception", s.Template, got)
 		case err == nil && got != *want.Text:

@@ -82,8 +82,8 @@ func (t *Template) Render(values Values, resolve Resolver) (out string, err erro
 			out, err = "", r.err
 		case resolveError:
 			out, err = "", r.err
-		default:
-			panic(r)
+		default: // a defect here must not end the process; the values stay out of its text
+			out, err = "", &fault.Error{Kind: fault.Internal, Op: "render", Err: fmt.Errorf("a template panics with a %T", r)}
 		}
 	}()
 	m.run()

@@ -229,6 +229,9 @@ func FuzzParse(f *testing.F) {
 		in := valuesOf(t, map[string]any{"a": value, "l": []any{value, 1.0, map[string]any{"x": value}}, "b": nil})
 		itself := func(template.Reference) (*template.Template, error) { return tpl, nil }
 		one, err1 := tpl.Render(in, itself)
+		if err1 != nil && fault.KindOf(err1) != fault.Malformed {
+			t.Fatal(err1)
+		}
 		two, err2 := tpl.Render(in, itself)
 		if one != two || (err1 == nil) != (err2 == nil) || len(one) > template.MaxOutput {
 			t.Fatalf("%d bytes (%v), then %d (%v)", len(one), err1, len(two), err2)
