@@ -17,13 +17,14 @@ func TestPromptsBySDK(t *testing.T) {
 	p := newUpstream(t)
 	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt", "claude=anthropic/fake-claude"))
 	g.manages(http.MethodPost, "/prompts", `{"prompt_name":"support","messages":[{"role":"system","content":"Help {{ name }}."}]}`)
-	g.manages(http.MethodPut, "/prompts/support", `{"messages":[{"role":"system","content":"Help {{ name }} well."}]}`)
+	g.manages(http.MethodPut, "/prompts/support/labels/production", `{"version":1}`)
+	g.manages(http.MethodPut, "/prompts/support", `{"messages":[{"role":"system","content":"Help {{ name }} well."}],"config":{"model":"gpt","temperature":0.25}}`)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/prompts_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "ok ") != 14 {
+	if err != nil || strings.Count(string(out), "ok ") != 16 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	heard := map[string]bool{}
@@ -37,7 +38,7 @@ func TestPromptsBySDK(t *testing.T) {
 			}
 		}
 		for _, who := range []string{"Ada gpt 1", "Ada gpt 2", "Ada gpt 3", "Ada gpt 4", "Ada gpt 6", "Ada claude 1", "Ada claude 2", "Ada claude 3", "Ada claude 4", "Ada claude 6"} {
-			if strings.Contains(r.Body, "Help "+who+" well.") && strings.Contains(r.Body, "Where is my parcel?") {
+			if strings.Contains(r.Body, "Help "+who+" well.") && strings.Contains(r.Body, "Where is my parcel?") && strings.Contains(r.Body, `"temperature":0.25`) {
 				heard[who] = true
 			}
 		}

@@ -16,7 +16,8 @@ import (
 type promptService struct {
 	gatewayv1.UnimplementedPromptServiceServer
 	service
-	tokens func(model string, messages [][2]string) int64
+	tokens  func(model string, messages [][2]string) int64
+	reports *reports
 }
 
 // CreatePrompt creates a prompt with its version 1.

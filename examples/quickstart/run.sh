@@ -115,8 +115,6 @@ curl http://$LISTEN/v1/chat/completions \\
 from openai import OpenAI
 client = OpenAI(base_url="http://$LISTEN/v1", api_key="$MODELGATEWAY_MASTER_KEY")
 print(client.chat.completions.create(model="fast", messages=[{"role": "user", "content": "Hello"}]).choices[0].message.content)
-print(client.responses.create(model="fast", input="Hello").output_text)
-print(client.embeddings.create(model="embed", input="Hello").data[0].embedding)
 
 The model "steady" always fails at its provider and is answered by "fast" instead.
 What requests have cost: curl -H 'Authorization: Bearer $MODELGATEWAY_MASTER_KEY' http://$LISTEN/spend/logs

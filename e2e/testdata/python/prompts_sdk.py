@@ -40,10 +40,15 @@ def messages(model):
     assert r.content[0].text, r
 
 
-def version(model):
-    body = variables(model, 5) | {"prompt_version": 1}
+def label(model):
+    body = variables(model, 5) | {"prompt_label": "production"}
     r = client.chat.completions.with_raw_response.create(model=model, messages=ASK, extra_body=body)
     assert r.headers["x-gateway-prompt"] == "support@1", r.headers
+
+
+def model_of_prompt(_):
+    r = client.chat.completions.create(model="prompt", messages=ASK, extra_body={"prompt_id": "support"})
+    assert r.model == "gpt", r
 
 
 def large(model):
@@ -61,7 +66,7 @@ def unknown(model):
 
 
 failed = 0
-for check in [whole, streamed, responses, messages, version, large, unknown]:
+for check in [whole, streamed, responses, messages, label, model_of_prompt, large, unknown]:
     for model in ["gpt", "claude"]:
         try:
             check(model)

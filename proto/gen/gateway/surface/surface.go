@@ -297,6 +297,7 @@ func Services() []Service {
 				{Name: "DeletePromptLabel", Access: Scoped, Effect: Delete, Action: "deleted", TypedEvents: true, Command: Subcommand{"unlabel", nil, []string{"name", "label"}, "", nil}},
 				{Name: "DeletePrompt", Access: Scoped, Effect: Delete, Action: "deleted", Command: Subcommand{"delete", []string{"rm"}, []string{"name"}, "", nil}},
 				{Name: "RenderPrompt", Access: AnyKey, Effect: Read, Command: Subcommand{"render", nil, []string{"prompt_id"}, "messages", []string{"role", "content"}}},
+				{Name: "GetPromptUsage", Access: AnyKey, Effect: Report, Command: Subcommand{"usage", nil, []string{"prompt_id"}, "versions", []string{"version", "label", "requests", "errors", "prompt_tokens", "completion_tokens", "spend", "time_to_first_token_ms_p50"}}},
 			},
 		},
 		{
@@ -495,6 +496,7 @@ func Routes() []Route {
 		{"DELETE", "/prompts/{name}/labels/{label}", "/gateway.v1.PromptService/DeletePromptLabel", false},
 		{"DELETE", "/prompts/{name}", "/gateway.v1.PromptService/DeletePrompt", false},
 		{"POST", "/prompts/{prompt_id}/render", "/gateway.v1.PromptService/RenderPrompt", true},
+		{"GET", "/prompts/{prompt_id}/usage", "/gateway.v1.PromptService/GetPromptUsage", false},
 		{"GET", "/spend/logs", "/gateway.v1.SpendService/ListSpendLogs", false},
 		{"POST", "/team/new", "/gateway.v1.TeamService/CreateTeam", true},
 		{"GET", "/team/info", "/gateway.v1.TeamService/GetTeam", false},

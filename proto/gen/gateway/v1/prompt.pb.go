@@ -25,6 +25,252 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// GetPromptUsageRequest says of which prompt, and when.
+type GetPromptUsageRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id or its name.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// Only events that ended at or after the beginning of this day (YYYY-MM-DD, UTC) or at or after this instant (RFC 3339).
+	StartDate string `protobuf:"bytes,2,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
+	// Only events that ended before the end of this day (YYYY-MM-DD, UTC) or before this instant (RFC 3339).
+	EndDate string `protobuf:"bytes,3,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
+	// Only the events of keys of this organization.
+	OrganizationId string `protobuf:"bytes,4,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *GetPromptUsageRequest) Reset() {
+	*x = GetPromptUsageRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetPromptUsageRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetPromptUsageRequest) ProtoMessage() {}
+
+func (x *GetPromptUsageRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetPromptUsageRequest.ProtoReflect.Descriptor instead.
+func (*GetPromptUsageRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GetPromptUsageRequest) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *GetPromptUsageRequest) GetStartDate() string {
+	if x != nil {
+		return x.StartDate
+	}
+	return ""
+}
+
+func (x *GetPromptUsageRequest) GetEndDate() string {
+	if x != nil {
+		return x.EndDate
+	}
+	return ""
+}
+
+func (x *GetPromptUsageRequest) GetOrganizationId() string {
+	if x != nil {
+		return x.OrganizationId
+	}
+	return ""
+}
+
+// PromptUsage is what requests with a prompt have used.
+type PromptUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// Its name.
+	PromptName string `protobuf:"bytes,2,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
+	// The versions that were used, the latest first, and of one version each label by itself.
+	Versions      []*PromptVersionUsage `protobuf:"bytes,3,rep,name=versions,proto3" json:"versions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptUsage) Reset() {
+	*x = PromptUsage{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptUsage) ProtoMessage() {}
+
+func (x *PromptUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptUsage.ProtoReflect.Descriptor instead.
+func (*PromptUsage) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *PromptUsage) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *PromptUsage) GetPromptName() string {
+	if x != nil {
+		return x.PromptName
+	}
+	return ""
+}
+
+func (x *PromptUsage) GetVersions() []*PromptVersionUsage {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+// PromptVersionUsage is what requests with one version of a prompt have used, under one label.
+type PromptVersionUsage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The version.
+	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The label by which the requests got the version; null for those that named the version or got the latest.
+	Label *wrapperspb.StringValue `protobuf:"bytes,2,opt,name=label,proto3" json:"label,omitempty"`
+	// Requests that have ended.
+	Requests float64 `protobuf:"fixed64,3,opt,name=requests,proto3" json:"requests,omitempty"`
+	// Of these, those that failed.
+	Errors float64 `protobuf:"fixed64,4,opt,name=errors,proto3" json:"errors,omitempty"`
+	// Tokens read.
+	PromptTokens float64 `protobuf:"fixed64,5,opt,name=prompt_tokens,json=promptTokens,proto3" json:"prompt_tokens,omitempty"`
+	// Tokens written.
+	CompletionTokens float64 `protobuf:"fixed64,6,opt,name=completion_tokens,json=completionTokens,proto3" json:"completion_tokens,omitempty"`
+	// Cost in USD.
+	Spend float64 `protobuf:"fixed64,7,opt,name=spend,proto3" json:"spend,omitempty"`
+	// Of streams: the median time from the request to the first piece of its answer, in milliseconds; null if there was no stream.
+	TimeToFirstTokenMsP50 *wrapperspb.DoubleValue `protobuf:"bytes,8,opt,name=time_to_first_token_ms_p50,json=timeToFirstTokenMsP50,proto3" json:"time_to_first_token_ms_p50,omitempty"`
+	unknownFields         protoimpl.UnknownFields
+	sizeCache             protoimpl.SizeCache
+}
+
+func (x *PromptVersionUsage) Reset() {
+	*x = PromptVersionUsage{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptVersionUsage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptVersionUsage) ProtoMessage() {}
+
+func (x *PromptVersionUsage) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptVersionUsage.ProtoReflect.Descriptor instead.
+func (*PromptVersionUsage) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *PromptVersionUsage) GetVersion() uint32 {
+	if x != nil {
+		return x.Version
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetLabel() *wrapperspb.StringValue {
+	if x != nil {
+		return x.Label
+	}
+	return nil
+}
+
+func (x *PromptVersionUsage) GetRequests() float64 {
+	if x != nil {
+		return x.Requests
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetErrors() float64 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetPromptTokens() float64 {
+	if x != nil {
+		return x.PromptTokens
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetCompletionTokens() float64 {
+	if x != nil {
+		return x.CompletionTokens
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetSpend() float64 {
+	if x != nil {
+		return x.Spend
+	}
+	return 0
+}
+
+func (x *PromptVersionUsage) GetTimeToFirstTokenMsP50() *wrapperspb.DoubleValue {
+	if x != nil {
+		return x.TimeToFirstTokenMsP50
+	}
+	return nil
+}
+
 // PromptMessage is one message of a template.
 type PromptMessage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -40,7 +286,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[0]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -52,7 +298,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[0]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -65,7 +311,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{0}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *PromptMessage) GetRole() string {
@@ -120,7 +366,7 @@ type PromptConfig struct {
 
 func (x *PromptConfig) Reset() {
 	*x = PromptConfig{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -132,7 +378,7 @@ func (x *PromptConfig) String() string {
 func (*PromptConfig) ProtoMessage() {}
 
 func (x *PromptConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[1]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -145,7 +391,7 @@ func (x *PromptConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptConfig.ProtoReflect.Descriptor instead.
 func (*PromptConfig) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{1}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *PromptConfig) GetModel() string {
@@ -238,7 +484,7 @@ type PromptShare struct {
 
 func (x *PromptShare) Reset() {
 	*x = PromptShare{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -250,7 +496,7 @@ func (x *PromptShare) String() string {
 func (*PromptShare) ProtoMessage() {}
 
 func (x *PromptShare) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[2]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -263,7 +509,7 @@ func (x *PromptShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptShare.ProtoReflect.Descriptor instead.
 func (*PromptShare) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{2}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PromptShare) GetVersion() int32 {
@@ -321,7 +567,7 @@ type PromptRecord struct {
 
 func (x *PromptRecord) Reset() {
 	*x = PromptRecord{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -333,7 +579,7 @@ func (x *PromptRecord) String() string {
 func (*PromptRecord) ProtoMessage() {}
 
 func (x *PromptRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[3]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -346,7 +592,7 @@ func (x *PromptRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptRecord.ProtoReflect.Descriptor instead.
 func (*PromptRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PromptRecord) GetPromptId() string {
@@ -484,7 +730,7 @@ type CreatePromptRequest struct {
 
 func (x *CreatePromptRequest) Reset() {
 	*x = CreatePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -496,7 +742,7 @@ func (x *CreatePromptRequest) String() string {
 func (*CreatePromptRequest) ProtoMessage() {}
 
 func (x *CreatePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[4]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -509,7 +755,7 @@ func (x *CreatePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreatePromptRequest.ProtoReflect.Descriptor instead.
 func (*CreatePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *CreatePromptRequest) GetPromptName() string {
@@ -580,7 +826,7 @@ type ListPromptsRequest struct {
 
 func (x *ListPromptsRequest) Reset() {
 	*x = ListPromptsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -592,7 +838,7 @@ func (x *ListPromptsRequest) String() string {
 func (*ListPromptsRequest) ProtoMessage() {}
 
 func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[5]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -605,7 +851,7 @@ func (x *ListPromptsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *ListPromptsRequest) GetLimit() int32 {
@@ -662,7 +908,7 @@ type ListPromptsResponse struct {
 
 func (x *ListPromptsResponse) Reset() {
 	*x = ListPromptsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -674,7 +920,7 @@ func (x *ListPromptsResponse) String() string {
 func (*ListPromptsResponse) ProtoMessage() {}
 
 func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[6]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -687,7 +933,7 @@ func (x *ListPromptsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *ListPromptsResponse) GetPrompts() []*PromptRecord {
@@ -738,7 +984,7 @@ type GetPromptRequest struct {
 
 func (x *GetPromptRequest) Reset() {
 	*x = GetPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +996,7 @@ func (x *GetPromptRequest) String() string {
 func (*GetPromptRequest) ProtoMessage() {}
 
 func (x *GetPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[7]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +1009,7 @@ func (x *GetPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetPromptRequest.ProtoReflect.Descriptor instead.
 func (*GetPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GetPromptRequest) GetPromptId() string {
@@ -791,7 +1037,7 @@ type ListPromptVersionsRequest struct {
 
 func (x *ListPromptVersionsRequest) Reset() {
 	*x = ListPromptVersionsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -803,7 +1049,7 @@ func (x *ListPromptVersionsRequest) String() string {
 func (*ListPromptVersionsRequest) ProtoMessage() {}
 
 func (x *ListPromptVersionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[8]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -816,7 +1062,7 @@ func (x *ListPromptVersionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptVersionsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptVersionsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ListPromptVersionsRequest) GetPromptId() string {
@@ -841,7 +1087,7 @@ type ListPromptVersionsResponse struct {
 
 func (x *ListPromptVersionsResponse) Reset() {
 	*x = ListPromptVersionsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -853,7 +1099,7 @@ func (x *ListPromptVersionsResponse) String() string {
 func (*ListPromptVersionsResponse) ProtoMessage() {}
 
 func (x *ListPromptVersionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[9]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -866,7 +1112,7 @@ func (x *ListPromptVersionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptVersionsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptVersionsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{9}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *ListPromptVersionsResponse) GetPromptId() string {
@@ -911,7 +1157,7 @@ type UpdatePromptRequest struct {
 
 func (x *UpdatePromptRequest) Reset() {
 	*x = UpdatePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -923,7 +1169,7 @@ func (x *UpdatePromptRequest) String() string {
 func (*UpdatePromptRequest) ProtoMessage() {}
 
 func (x *UpdatePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[10]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -936,7 +1182,7 @@ func (x *UpdatePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdatePromptRequest.ProtoReflect.Descriptor instead.
 func (*UpdatePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{10}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *UpdatePromptRequest) GetName() string {
@@ -1000,7 +1246,7 @@ type ConfigurePromptRequest struct {
 
 func (x *ConfigurePromptRequest) Reset() {
 	*x = ConfigurePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1258,7 @@ func (x *ConfigurePromptRequest) String() string {
 func (*ConfigurePromptRequest) ProtoMessage() {}
 
 func (x *ConfigurePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[11]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1271,7 @@ func (x *ConfigurePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ConfigurePromptRequest.ProtoReflect.Descriptor instead.
 func (*ConfigurePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{11}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *ConfigurePromptRequest) GetName() string {
@@ -1078,7 +1324,7 @@ type RollbackPromptRequest struct {
 
 func (x *RollbackPromptRequest) Reset() {
 	*x = RollbackPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1090,7 +1336,7 @@ func (x *RollbackPromptRequest) String() string {
 func (*RollbackPromptRequest) ProtoMessage() {}
 
 func (x *RollbackPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[12]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1103,7 +1349,7 @@ func (x *RollbackPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackPromptRequest.ProtoReflect.Descriptor instead.
 func (*RollbackPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{12}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RollbackPromptRequest) GetName() string {
@@ -1138,7 +1384,7 @@ type ListPromptLabelsRequest struct {
 
 func (x *ListPromptLabelsRequest) Reset() {
 	*x = ListPromptLabelsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1150,7 +1396,7 @@ func (x *ListPromptLabelsRequest) String() string {
 func (*ListPromptLabelsRequest) ProtoMessage() {}
 
 func (x *ListPromptLabelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[13]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1163,7 +1409,7 @@ func (x *ListPromptLabelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptLabelsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptLabelsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{13}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *ListPromptLabelsRequest) GetPromptId() string {
@@ -1188,7 +1434,7 @@ type ListPromptLabelsResponse struct {
 
 func (x *ListPromptLabelsResponse) Reset() {
 	*x = ListPromptLabelsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1200,7 +1446,7 @@ func (x *ListPromptLabelsResponse) String() string {
 func (*ListPromptLabelsResponse) ProtoMessage() {}
 
 func (x *ListPromptLabelsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[14]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1213,7 +1459,7 @@ func (x *ListPromptLabelsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptLabelsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptLabelsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{14}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListPromptLabelsResponse) GetPromptId() string {
@@ -1262,7 +1508,7 @@ type PromptLabelRecord struct {
 
 func (x *PromptLabelRecord) Reset() {
 	*x = PromptLabelRecord{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1274,7 +1520,7 @@ func (x *PromptLabelRecord) String() string {
 func (*PromptLabelRecord) ProtoMessage() {}
 
 func (x *PromptLabelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1287,7 +1533,7 @@ func (x *PromptLabelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptLabelRecord.ProtoReflect.Descriptor instead.
 func (*PromptLabelRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{15}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *PromptLabelRecord) GetPromptId() string {
@@ -1365,7 +1611,7 @@ type SetPromptLabelRequest struct {
 
 func (x *SetPromptLabelRequest) Reset() {
 	*x = SetPromptLabelRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1377,7 +1623,7 @@ func (x *SetPromptLabelRequest) String() string {
 func (*SetPromptLabelRequest) ProtoMessage() {}
 
 func (x *SetPromptLabelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1390,7 +1636,7 @@ func (x *SetPromptLabelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPromptLabelRequest.ProtoReflect.Descriptor instead.
 func (*SetPromptLabelRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{16}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *SetPromptLabelRequest) GetName() string {
@@ -1441,7 +1687,7 @@ type DeletePromptLabelRequest struct {
 
 func (x *DeletePromptLabelRequest) Reset() {
 	*x = DeletePromptLabelRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1453,7 +1699,7 @@ func (x *DeletePromptLabelRequest) String() string {
 func (*DeletePromptLabelRequest) ProtoMessage() {}
 
 func (x *DeletePromptLabelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1466,7 +1712,7 @@ func (x *DeletePromptLabelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptLabelRequest.ProtoReflect.Descriptor instead.
 func (*DeletePromptLabelRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{17}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *DeletePromptLabelRequest) GetName() string {
@@ -1500,7 +1746,7 @@ type DeletePromptLabelResponse struct {
 
 func (x *DeletePromptLabelResponse) Reset() {
 	*x = DeletePromptLabelResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1512,7 +1758,7 @@ func (x *DeletePromptLabelResponse) String() string {
 func (*DeletePromptLabelResponse) ProtoMessage() {}
 
 func (x *DeletePromptLabelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1525,7 +1771,7 @@ func (x *DeletePromptLabelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptLabelResponse.ProtoReflect.Descriptor instead.
 func (*DeletePromptLabelResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{18}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *DeletePromptLabelResponse) GetPromptId() string {
@@ -1567,7 +1813,7 @@ type DeletePromptRequest struct {
 
 func (x *DeletePromptRequest) Reset() {
 	*x = DeletePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1579,7 +1825,7 @@ func (x *DeletePromptRequest) String() string {
 func (*DeletePromptRequest) ProtoMessage() {}
 
 func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1592,7 +1838,7 @@ func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptRequest.ProtoReflect.Descriptor instead.
 func (*DeletePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{19}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DeletePromptRequest) GetName() string {
@@ -1619,7 +1865,7 @@ type DeletePromptResponse struct {
 
 func (x *DeletePromptResponse) Reset() {
 	*x = DeletePromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1631,7 +1877,7 @@ func (x *DeletePromptResponse) String() string {
 func (*DeletePromptResponse) ProtoMessage() {}
 
 func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1644,7 +1890,7 @@ func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptResponse.ProtoReflect.Descriptor instead.
 func (*DeletePromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{20}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeletePromptResponse) GetPromptId() string {
@@ -1692,7 +1938,7 @@ type RenderPromptRequest struct {
 
 func (x *RenderPromptRequest) Reset() {
 	*x = RenderPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1704,7 +1950,7 @@ func (x *RenderPromptRequest) String() string {
 func (*RenderPromptRequest) ProtoMessage() {}
 
 func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1717,7 +1963,7 @@ func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptRequest.ProtoReflect.Descriptor instead.
 func (*RenderPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{21}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RenderPromptRequest) GetPromptId() string {
@@ -1773,7 +2019,7 @@ type RenderPromptResponse struct {
 
 func (x *RenderPromptResponse) Reset() {
 	*x = RenderPromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1785,7 +2031,7 @@ func (x *RenderPromptResponse) String() string {
 func (*RenderPromptResponse) ProtoMessage() {}
 
 func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1798,7 +2044,7 @@ func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptResponse.ProtoReflect.Descriptor instead.
 func (*RenderPromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{22}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *RenderPromptResponse) GetPromptId() string {
@@ -1862,7 +2108,27 @@ var File_gateway_v1_prompt_proto protoreflect.FileDescriptor
 const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\n" +
 	"\x17gateway/v1/prompt.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x15gateway/v1/json.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xea\x01\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x15gateway/v1/json.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xd8\x01\n" +
+	"\x15GetPromptUsageRequest\x12%\n" +
+	"\tprompt_id\x18\x01 \x01(\tB\b\xbaH\x05r\x03\x18\x80\x02R\bpromptId\x12\x1d\n" +
+	"\n" +
+	"start_date\x18\x02 \x01(\tR\tstartDate\x12\x19\n" +
+	"\bend_date\x18\x03 \x01(\tR\aendDate\x12^\n" +
+	"\x0forganization_id\x18\x04 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\"\x87\x01\n" +
+	"\vPromptUsage\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
+	"\vprompt_name\x18\x02 \x01(\tR\n" +
+	"promptName\x12:\n" +
+	"\bversions\x18\x03 \x03(\v2\x1e.gateway.v1.PromptVersionUsageR\bversions\"\xd7\x02\n" +
+	"\x12PromptVersionUsage\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\rR\aversion\x122\n" +
+	"\x05label\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\x05label\x12\x1a\n" +
+	"\brequests\x18\x03 \x01(\x01R\brequests\x12\x16\n" +
+	"\x06errors\x18\x04 \x01(\x01R\x06errors\x12#\n" +
+	"\rprompt_tokens\x18\x05 \x01(\x01R\fpromptTokens\x12+\n" +
+	"\x11completion_tokens\x18\x06 \x01(\x01R\x10completionTokens\x12\x14\n" +
+	"\x05spend\x18\a \x01(\x01R\x05spend\x12W\n" +
+	"\x1atime_to_first_token_ms_p50\x18\b \x01(\v2\x1c.google.protobuf.DoubleValueR\x15timeToFirstTokenMsP50\"\xea\x01\n" +
 	"\rPromptMessage\x12V\n" +
 	"\x04role\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:R\x06systemR\tdeveloperR\x04userR\tassistantR\vplaceholder\x92\x02\x06systemR\x04role\x12*\n" +
 	"\acontent\x18\x03 \x01(\v2\x10.gateway.v1.JsonR\acontent\x12F\n" +
@@ -2050,7 +2316,7 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x06config\x18\x05 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x12)\n" +
 	"\x10estimated_tokens\x18\x06 \x01(\rR\x0festimatedTokens\x12)\n" +
 	"\x10unused_variables\x18\a \x03(\tR\x0funusedVariables\x12+\n" +
-	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xfb\x0f\n" +
+	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xfc\x11\n" +
 	"\rPromptService\x12\x89\x01\n" +
 	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\rPOST /promptsJ\x1a\n" +
 	"\x03new\x12\x06create\x1a\vprompt_name\x12}\n" +
@@ -2076,7 +2342,9 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\fDeletePrompt\x12\x1f.gateway.v1.DeletePromptRequest\x1a .gateway.v1.DeletePromptResponse\"4\xaa\xbb\x180\b\x03\x10\x04:\x16DELETE /prompts/{name}J\x12\n" +
 	"\x06delete\x12\x02rm\x1a\x04name\x12\xab\x01\n" +
 	"\fRenderPrompt\x12\x1f.gateway.v1.RenderPromptRequest\x1a .gateway.v1.RenderPromptResponse\"X\xaa\xbb\x18T\b\x02\x10\x01: POST /prompts/{prompt_id}/renderJ,\n" +
-	"\x06render\x1a\tprompt_id\"\bmessages*\x04role*\acontent\x1a\x98\x01\xb2\xbb\x18\x93\x01\n" +
+	"\x06render\x1a\tprompt_id\"\bmessages*\x04role*\acontent\x12\xfe\x01\n" +
+	"\x0eGetPromptUsage\x12!.gateway.v1.GetPromptUsageRequest\x1a\x17.gateway.v1.PromptUsage\"\xaf\x01\xaa\xbb\x18\xaa\x01\b\x02\x10\x02:\x1eGET /prompts/{prompt_id}/usageJ\x83\x01\n" +
+	"\x05usage\x1a\tprompt_id\"\bversions*\aversion*\x05label*\brequests*\x06errors*\rprompt_tokens*\x11completion_tokens*\x05spend*\x1atime_to_first_token_ms_p50\x1a\x98\x01\xb2\xbb\x18\x93\x01\n" +
 	"\x06prompt\x12\tprompt_id*\aPrompts2u\n" +
 	"\x06prompt\x12\aprompts\x1a\x1aprompts and their versions\"\tprompt_id\"\vprompt_name\"\aversion\"\tis_latest\"\x03org\"\tvariables\"\n" +
 	"created_atBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
@@ -2093,96 +2361,105 @@ func file_gateway_v1_prompt_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_prompt_proto_rawDescData
 }
 
-var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 24)
+var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
 var file_gateway_v1_prompt_proto_goTypes = []any{
-	(*PromptMessage)(nil),              // 0: gateway.v1.PromptMessage
-	(*PromptConfig)(nil),               // 1: gateway.v1.PromptConfig
-	(*PromptShare)(nil),                // 2: gateway.v1.PromptShare
-	(*PromptRecord)(nil),               // 3: gateway.v1.PromptRecord
-	(*CreatePromptRequest)(nil),        // 4: gateway.v1.CreatePromptRequest
-	(*ListPromptsRequest)(nil),         // 5: gateway.v1.ListPromptsRequest
-	(*ListPromptsResponse)(nil),        // 6: gateway.v1.ListPromptsResponse
-	(*GetPromptRequest)(nil),           // 7: gateway.v1.GetPromptRequest
-	(*ListPromptVersionsRequest)(nil),  // 8: gateway.v1.ListPromptVersionsRequest
-	(*ListPromptVersionsResponse)(nil), // 9: gateway.v1.ListPromptVersionsResponse
-	(*UpdatePromptRequest)(nil),        // 10: gateway.v1.UpdatePromptRequest
-	(*ConfigurePromptRequest)(nil),     // 11: gateway.v1.ConfigurePromptRequest
-	(*RollbackPromptRequest)(nil),      // 12: gateway.v1.RollbackPromptRequest
-	(*ListPromptLabelsRequest)(nil),    // 13: gateway.v1.ListPromptLabelsRequest
-	(*ListPromptLabelsResponse)(nil),   // 14: gateway.v1.ListPromptLabelsResponse
-	(*PromptLabelRecord)(nil),          // 15: gateway.v1.PromptLabelRecord
-	(*SetPromptLabelRequest)(nil),      // 16: gateway.v1.SetPromptLabelRequest
-	(*DeletePromptLabelRequest)(nil),   // 17: gateway.v1.DeletePromptLabelRequest
-	(*DeletePromptLabelResponse)(nil),  // 18: gateway.v1.DeletePromptLabelResponse
-	(*DeletePromptRequest)(nil),        // 19: gateway.v1.DeletePromptRequest
-	(*DeletePromptResponse)(nil),       // 20: gateway.v1.DeletePromptResponse
-	(*RenderPromptRequest)(nil),        // 21: gateway.v1.RenderPromptRequest
-	(*RenderPromptResponse)(nil),       // 22: gateway.v1.RenderPromptResponse
-	nil,                                // 23: gateway.v1.PromptConfig.MetadataEntry
-	(*Json)(nil),                       // 24: gateway.v1.Json
-	(*wrapperspb.StringValue)(nil),     // 25: google.protobuf.StringValue
-	(*timestamppb.Timestamp)(nil),      // 26: google.protobuf.Timestamp
-	(*wrapperspb.UInt32Value)(nil),     // 27: google.protobuf.UInt32Value
+	(*GetPromptUsageRequest)(nil),      // 0: gateway.v1.GetPromptUsageRequest
+	(*PromptUsage)(nil),                // 1: gateway.v1.PromptUsage
+	(*PromptVersionUsage)(nil),         // 2: gateway.v1.PromptVersionUsage
+	(*PromptMessage)(nil),              // 3: gateway.v1.PromptMessage
+	(*PromptConfig)(nil),               // 4: gateway.v1.PromptConfig
+	(*PromptShare)(nil),                // 5: gateway.v1.PromptShare
+	(*PromptRecord)(nil),               // 6: gateway.v1.PromptRecord
+	(*CreatePromptRequest)(nil),        // 7: gateway.v1.CreatePromptRequest
+	(*ListPromptsRequest)(nil),         // 8: gateway.v1.ListPromptsRequest
+	(*ListPromptsResponse)(nil),        // 9: gateway.v1.ListPromptsResponse
+	(*GetPromptRequest)(nil),           // 10: gateway.v1.GetPromptRequest
+	(*ListPromptVersionsRequest)(nil),  // 11: gateway.v1.ListPromptVersionsRequest
+	(*ListPromptVersionsResponse)(nil), // 12: gateway.v1.ListPromptVersionsResponse
+	(*UpdatePromptRequest)(nil),        // 13: gateway.v1.UpdatePromptRequest
+	(*ConfigurePromptRequest)(nil),     // 14: gateway.v1.ConfigurePromptRequest
+	(*RollbackPromptRequest)(nil),      // 15: gateway.v1.RollbackPromptRequest
+	(*ListPromptLabelsRequest)(nil),    // 16: gateway.v1.ListPromptLabelsRequest
+	(*ListPromptLabelsResponse)(nil),   // 17: gateway.v1.ListPromptLabelsResponse
+	(*PromptLabelRecord)(nil),          // 18: gateway.v1.PromptLabelRecord
+	(*SetPromptLabelRequest)(nil),      // 19: gateway.v1.SetPromptLabelRequest
+	(*DeletePromptLabelRequest)(nil),   // 20: gateway.v1.DeletePromptLabelRequest
+	(*DeletePromptLabelResponse)(nil),  // 21: gateway.v1.DeletePromptLabelResponse
+	(*DeletePromptRequest)(nil),        // 22: gateway.v1.DeletePromptRequest
+	(*DeletePromptResponse)(nil),       // 23: gateway.v1.DeletePromptResponse
+	(*RenderPromptRequest)(nil),        // 24: gateway.v1.RenderPromptRequest
+	(*RenderPromptResponse)(nil),       // 25: gateway.v1.RenderPromptResponse
+	nil,                                // 26: gateway.v1.PromptConfig.MetadataEntry
+	(*wrapperspb.StringValue)(nil),     // 27: google.protobuf.StringValue
+	(*wrapperspb.DoubleValue)(nil),     // 28: google.protobuf.DoubleValue
+	(*Json)(nil),                       // 29: gateway.v1.Json
+	(*timestamppb.Timestamp)(nil),      // 30: google.protobuf.Timestamp
+	(*wrapperspb.UInt32Value)(nil),     // 31: google.protobuf.UInt32Value
 }
 var file_gateway_v1_prompt_proto_depIdxs = []int32{
-	24, // 0: gateway.v1.PromptMessage.content:type_name -> gateway.v1.Json
-	24, // 1: gateway.v1.PromptConfig.stop:type_name -> gateway.v1.Json
-	24, // 2: gateway.v1.PromptConfig.response_format:type_name -> gateway.v1.Json
-	24, // 3: gateway.v1.PromptConfig.tools:type_name -> gateway.v1.Json
-	24, // 4: gateway.v1.PromptConfig.tool_choice:type_name -> gateway.v1.Json
-	23, // 5: gateway.v1.PromptConfig.metadata:type_name -> gateway.v1.PromptConfig.MetadataEntry
-	0,  // 6: gateway.v1.PromptRecord.messages:type_name -> gateway.v1.PromptMessage
-	25, // 7: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
-	1,  // 8: gateway.v1.PromptRecord.config:type_name -> gateway.v1.PromptConfig
-	24, // 9: gateway.v1.PromptRecord.variable_schema:type_name -> gateway.v1.Json
-	25, // 10: gateway.v1.PromptRecord.default_label:type_name -> google.protobuf.StringValue
-	26, // 11: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
-	0,  // 12: gateway.v1.CreatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
-	1,  // 13: gateway.v1.CreatePromptRequest.config:type_name -> gateway.v1.PromptConfig
-	24, // 14: gateway.v1.CreatePromptRequest.variable_schema:type_name -> gateway.v1.Json
-	3,  // 15: gateway.v1.ListPromptsResponse.prompts:type_name -> gateway.v1.PromptRecord
-	25, // 16: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
-	3,  // 17: gateway.v1.ListPromptVersionsResponse.versions:type_name -> gateway.v1.PromptRecord
-	0,  // 18: gateway.v1.UpdatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
-	1,  // 19: gateway.v1.UpdatePromptRequest.config:type_name -> gateway.v1.PromptConfig
-	24, // 20: gateway.v1.UpdatePromptRequest.variable_schema:type_name -> gateway.v1.Json
-	15, // 21: gateway.v1.ListPromptLabelsResponse.labels:type_name -> gateway.v1.PromptLabelRecord
-	27, // 22: gateway.v1.PromptLabelRecord.version:type_name -> google.protobuf.UInt32Value
-	2,  // 23: gateway.v1.PromptLabelRecord.split:type_name -> gateway.v1.PromptShare
-	2,  // 24: gateway.v1.SetPromptLabelRequest.split:type_name -> gateway.v1.PromptShare
-	24, // 25: gateway.v1.RenderPromptRequest.variables:type_name -> gateway.v1.Json
-	0,  // 26: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
-	25, // 27: gateway.v1.RenderPromptResponse.label:type_name -> google.protobuf.StringValue
-	1,  // 28: gateway.v1.RenderPromptResponse.config:type_name -> gateway.v1.PromptConfig
-	4,  // 29: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
-	5,  // 30: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
-	7,  // 31: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
-	8,  // 32: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
-	10, // 33: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
-	11, // 34: gateway.v1.PromptService.ConfigurePrompt:input_type -> gateway.v1.ConfigurePromptRequest
-	12, // 35: gateway.v1.PromptService.RollbackPrompt:input_type -> gateway.v1.RollbackPromptRequest
-	13, // 36: gateway.v1.PromptService.ListPromptLabels:input_type -> gateway.v1.ListPromptLabelsRequest
-	16, // 37: gateway.v1.PromptService.SetPromptLabel:input_type -> gateway.v1.SetPromptLabelRequest
-	17, // 38: gateway.v1.PromptService.DeletePromptLabel:input_type -> gateway.v1.DeletePromptLabelRequest
-	19, // 39: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
-	21, // 40: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
-	3,  // 41: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
-	6,  // 42: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
-	3,  // 43: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
-	9,  // 44: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
-	3,  // 45: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
-	3,  // 46: gateway.v1.PromptService.ConfigurePrompt:output_type -> gateway.v1.PromptRecord
-	3,  // 47: gateway.v1.PromptService.RollbackPrompt:output_type -> gateway.v1.PromptRecord
-	14, // 48: gateway.v1.PromptService.ListPromptLabels:output_type -> gateway.v1.ListPromptLabelsResponse
-	15, // 49: gateway.v1.PromptService.SetPromptLabel:output_type -> gateway.v1.PromptLabelRecord
-	18, // 50: gateway.v1.PromptService.DeletePromptLabel:output_type -> gateway.v1.DeletePromptLabelResponse
-	20, // 51: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
-	22, // 52: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
-	41, // [41:53] is the sub-list for method output_type
-	29, // [29:41] is the sub-list for method input_type
-	29, // [29:29] is the sub-list for extension type_name
-	29, // [29:29] is the sub-list for extension extendee
-	0,  // [0:29] is the sub-list for field type_name
+	2,  // 0: gateway.v1.PromptUsage.versions:type_name -> gateway.v1.PromptVersionUsage
+	27, // 1: gateway.v1.PromptVersionUsage.label:type_name -> google.protobuf.StringValue
+	28, // 2: gateway.v1.PromptVersionUsage.time_to_first_token_ms_p50:type_name -> google.protobuf.DoubleValue
+	29, // 3: gateway.v1.PromptMessage.content:type_name -> gateway.v1.Json
+	29, // 4: gateway.v1.PromptConfig.stop:type_name -> gateway.v1.Json
+	29, // 5: gateway.v1.PromptConfig.response_format:type_name -> gateway.v1.Json
+	29, // 6: gateway.v1.PromptConfig.tools:type_name -> gateway.v1.Json
+	29, // 7: gateway.v1.PromptConfig.tool_choice:type_name -> gateway.v1.Json
+	26, // 8: gateway.v1.PromptConfig.metadata:type_name -> gateway.v1.PromptConfig.MetadataEntry
+	3,  // 9: gateway.v1.PromptRecord.messages:type_name -> gateway.v1.PromptMessage
+	27, // 10: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
+	4,  // 11: gateway.v1.PromptRecord.config:type_name -> gateway.v1.PromptConfig
+	29, // 12: gateway.v1.PromptRecord.variable_schema:type_name -> gateway.v1.Json
+	27, // 13: gateway.v1.PromptRecord.default_label:type_name -> google.protobuf.StringValue
+	30, // 14: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 15: gateway.v1.CreatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
+	4,  // 16: gateway.v1.CreatePromptRequest.config:type_name -> gateway.v1.PromptConfig
+	29, // 17: gateway.v1.CreatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	6,  // 18: gateway.v1.ListPromptsResponse.prompts:type_name -> gateway.v1.PromptRecord
+	27, // 19: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
+	6,  // 20: gateway.v1.ListPromptVersionsResponse.versions:type_name -> gateway.v1.PromptRecord
+	3,  // 21: gateway.v1.UpdatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
+	4,  // 22: gateway.v1.UpdatePromptRequest.config:type_name -> gateway.v1.PromptConfig
+	29, // 23: gateway.v1.UpdatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	18, // 24: gateway.v1.ListPromptLabelsResponse.labels:type_name -> gateway.v1.PromptLabelRecord
+	31, // 25: gateway.v1.PromptLabelRecord.version:type_name -> google.protobuf.UInt32Value
+	5,  // 26: gateway.v1.PromptLabelRecord.split:type_name -> gateway.v1.PromptShare
+	5,  // 27: gateway.v1.SetPromptLabelRequest.split:type_name -> gateway.v1.PromptShare
+	29, // 28: gateway.v1.RenderPromptRequest.variables:type_name -> gateway.v1.Json
+	3,  // 29: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
+	27, // 30: gateway.v1.RenderPromptResponse.label:type_name -> google.protobuf.StringValue
+	4,  // 31: gateway.v1.RenderPromptResponse.config:type_name -> gateway.v1.PromptConfig
+	7,  // 32: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
+	8,  // 33: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
+	10, // 34: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
+	11, // 35: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
+	13, // 36: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
+	14, // 37: gateway.v1.PromptService.ConfigurePrompt:input_type -> gateway.v1.ConfigurePromptRequest
+	15, // 38: gateway.v1.PromptService.RollbackPrompt:input_type -> gateway.v1.RollbackPromptRequest
+	16, // 39: gateway.v1.PromptService.ListPromptLabels:input_type -> gateway.v1.ListPromptLabelsRequest
+	19, // 40: gateway.v1.PromptService.SetPromptLabel:input_type -> gateway.v1.SetPromptLabelRequest
+	20, // 41: gateway.v1.PromptService.DeletePromptLabel:input_type -> gateway.v1.DeletePromptLabelRequest
+	22, // 42: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
+	24, // 43: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
+	0,  // 44: gateway.v1.PromptService.GetPromptUsage:input_type -> gateway.v1.GetPromptUsageRequest
+	6,  // 45: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
+	9,  // 46: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
+	6,  // 47: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
+	12, // 48: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
+	6,  // 49: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
+	6,  // 50: gateway.v1.PromptService.ConfigurePrompt:output_type -> gateway.v1.PromptRecord
+	6,  // 51: gateway.v1.PromptService.RollbackPrompt:output_type -> gateway.v1.PromptRecord
+	17, // 52: gateway.v1.PromptService.ListPromptLabels:output_type -> gateway.v1.ListPromptLabelsResponse
+	18, // 53: gateway.v1.PromptService.SetPromptLabel:output_type -> gateway.v1.PromptLabelRecord
+	21, // 54: gateway.v1.PromptService.DeletePromptLabel:output_type -> gateway.v1.DeletePromptLabelResponse
+	23, // 55: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
+	25, // 56: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
+	1,  // 57: gateway.v1.PromptService.GetPromptUsage:output_type -> gateway.v1.PromptUsage
+	45, // [45:58] is the sub-list for method output_type
+	32, // [32:45] is the sub-list for method input_type
+	32, // [32:32] is the sub-list for extension type_name
+	32, // [32:32] is the sub-list for extension extendee
+	0,  // [0:32] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_prompt_proto_init() }
@@ -2191,23 +2468,23 @@ func file_gateway_v1_prompt_proto_init() {
 		return
 	}
 	file_gateway_v1_json_proto_init()
-	file_gateway_v1_prompt_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[1].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[3].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[4].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[5].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[7].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[8].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[10].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[11].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[12].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[16].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[21].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[13].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[14].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[15].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[19].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[24].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_prompt_proto_rawDesc), len(file_gateway_v1_prompt_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   24,
+			NumMessages:   27,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

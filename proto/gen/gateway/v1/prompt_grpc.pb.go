@@ -31,6 +31,7 @@ const (
 	PromptService_DeletePromptLabel_FullMethodName  = "/gateway.v1.PromptService/DeletePromptLabel"
 	PromptService_DeletePrompt_FullMethodName       = "/gateway.v1.PromptService/DeletePrompt"
 	PromptService_RenderPrompt_FullMethodName       = "/gateway.v1.PromptService/RenderPrompt"
+	PromptService_GetPromptUsage_FullMethodName     = "/gateway.v1.PromptService/GetPromptUsage"
 )
 
 // PromptServiceClient is the client API for PromptService service.
@@ -63,6 +64,8 @@ type PromptServiceClient interface {
 	DeletePrompt(ctx context.Context, in *DeletePromptRequest, opts ...grpc.CallOption) (*DeletePromptResponse, error)
 	// RenderPrompt shows what a prompt comes to with values for its variables.
 	RenderPrompt(ctx context.Context, in *RenderPromptRequest, opts ...grpc.CallOption) (*RenderPromptResponse, error)
+	// GetPromptUsage sums the usage of requests that were composed with a prompt, by version and label. Callers see what they see of /spend/logs.
+	GetPromptUsage(ctx context.Context, in *GetPromptUsageRequest, opts ...grpc.CallOption) (*PromptUsage, error)
 }
 
 type promptServiceClient struct {
@@ -193,6 +196,16 @@ func (c *promptServiceClient) RenderPrompt(ctx context.Context, in *RenderPrompt
 	return out, nil
 }
 
+func (c *promptServiceClient) GetPromptUsage(ctx context.Context, in *GetPromptUsageRequest, opts ...grpc.CallOption) (*PromptUsage, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PromptUsage)
+	err := c.cc.Invoke(ctx, PromptService_GetPromptUsage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // PromptServiceServer is the server API for PromptService service.
 // All implementations must embed UnimplementedPromptServiceServer
 // for forward compatibility.
@@ -223,6 +236,8 @@ type PromptServiceServer interface {
 	DeletePrompt(context.Context, *DeletePromptRequest) (*DeletePromptResponse, error)
 	// RenderPrompt shows what a prompt comes to with values for its variables.
 	RenderPrompt(context.Context, *RenderPromptRequest) (*RenderPromptResponse, error)
+	// GetPromptUsage sums the usage of requests that were composed with a prompt, by version and label. Callers see what they see of /spend/logs.
+	GetPromptUsage(context.Context, *GetPromptUsageRequest) (*PromptUsage, error)
 	mustEmbedUnimplementedPromptServiceServer()
 }
 
@@ -268,6 +283,9 @@ func (UnimplementedPromptServiceServer) DeletePrompt(context.Context, *DeletePro
 }
 func (UnimplementedPromptServiceServer) RenderPrompt(context.Context, *RenderPromptRequest) (*RenderPromptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RenderPrompt not implemented")
+}
+func (UnimplementedPromptServiceServer) GetPromptUsage(context.Context, *GetPromptUsageRequest) (*PromptUsage, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetPromptUsage not implemented")
 }
 func (UnimplementedPromptServiceServer) mustEmbedUnimplementedPromptServiceServer() {}
 func (UnimplementedPromptServiceServer) testEmbeddedByValue()                       {}
@@ -506,6 +524,24 @@ func _PromptService_RenderPrompt_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _PromptService_GetPromptUsage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetPromptUsageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).GetPromptUsage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_GetPromptUsage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).GetPromptUsage(ctx, req.(*GetPromptUsageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // PromptService_ServiceDesc is the grpc.ServiceDesc for PromptService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -560,6 +596,10 @@ var PromptService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RenderPrompt",
 			Handler:    _PromptService_RenderPrompt_Handler,
+		},
+		{
+			MethodName: "GetPromptUsage",
+			Handler:    _PromptService_GetPromptUsage_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
