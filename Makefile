@@ -70,7 +70,7 @@ cluster: build bin/upstream ## run three gateways that are one cluster, their En
 	examples/cluster/run.sh
 
 .PHONY: bench
-bench: module envoy ## measure against plain Envoy on this machine, with a profile (ROUNDS=3, about 15 minutes)
+bench: module envoy ## measure against plain Envoy on this machine, with a profile (ROUNDS=3, about 25 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/run.sh $(ROUNDS)
 
 .PHONY: bench-cluster

@@ -5,7 +5,7 @@
 # The gateway has core 0 (a peer may set CORES), the mock and the loader core 1.
 # SCENARIOS="s1 s3-20" limits the run; QUIET_S is how long to wait, before each
 # scenario, for other work on the machine to pass. REQUESTS is the least number of
-# requests in s1 and in the profile, and BURST that of the burst before s2-200-burst.
+# requests in s1, messages, prompt and the profile, and BURST that of the burst before s2-200-burst.
 set -euo pipefail
 
 NAME=${1:?usage: run-peer.sh NAME [ROUND]}
@@ -14,7 +14,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/.." && pwd)
 BIN=$ROOT/bin/bench # built by run.sh
 ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-200-burst s2-1000 s3-5 s3-20 s3-200 s4-max s4-10 profile disk}
+SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-200-burst s2-1000 s3-5 s3-20 s3-200 translated-200 s4-max s4-10 messages prompt embeddings speech profile disk}
 QUIET_S=${QUIET_S:-90}
 REQUESTS=${REQUESTS:-100000}
 BURST=${BURST:-30000}
@@ -28,11 +28,15 @@ MIN_PROCS=1 # processes that a peer must turn out to have
 SCRATCH=    # a peer's directory, removed at the end
 PROFILE=    # where a peer writes a CPU profile, from SIGUSR1 to SIGUSR2
 DATA=       # a peer's data directory
+CLAUDE=     # a model whose provider speaks Anthropic's language; a peer may have none
+PROMPT=     # a stored prompt of five variables
+SPEAKER=mock-gpt LISTENER=mock-gpt # models for speech and for transcriptions
 prepare() { :; } # what a peer does before it is started; may set HEADERS
 mkdir -p "$HERE/results"
 MOCK_PID= PEER_PID=
 . "$HERE/peers/$NAME.sh"
-URL=http://127.0.0.1:$PORT/v1/chat/completions
+BASE=http://127.0.0.1:$PORT/v1
+URL=$BASE/chat/completions
 LOG=$HERE/results/$NAME.log
 
 say() { printf '%s %s\n' "$(date +%T)" "$*" >&2; }
@@ -154,6 +158,26 @@ seconds_for() { awk "BEGIN{s = 1.2 * $1 / $RPS; printf \"%.1fs\", (s > $2 ? s : 
 whole() { [ -z "$PEER_PID" ] || echo "-quiet-after 30s"; }
 near() { awk "BEGIN{exit !($RPS < 1.15 * $1)}"; } # RATE: the greatest rate is near it
 skipped() { emit "$1" "{\"skipped\": \"greatest rate $RPS/s is less than 1.15 times $2/s\"}"; }
+# full SCENARIO LOADGEN-ARGUMENTS...: a closed loop of at least REQUESTS requests, with the work that they leave;
+# the result is in LINE.
+full() {
+  local scenario=$1 RPS
+  shift
+  mock 'latency=0ms&body=1024'
+  RPS=$(load "$scenario" "$@" -mode closed -conns 32 -warmup 2s -duration 3s | jq .rps)
+  for _ in 1 2 3; do # once more if the machine became so slow that they were too few
+    LINE=$(load "$scenario" "$@" -mode closed -conns 32 -warmup 1s -duration "$(seconds_for "$REQUESTS" 15)" $(whole))
+    RPS=$(jq .rps <<<"$LINE")
+    jq -e ".requests < $REQUESTS" <<<"$LINE" >/dev/null || break
+  done
+}
+# streams SCENARIO N LOADGEN-ARGUMENTS...: N at a time.
+streams() {
+  local scenario=$1 n=$2
+  shift 2
+  mock 'latency=20ms&chunks=50&interval=20ms'
+  load "$scenario" "$@" -stream -expect-chunks 50 -mode closed -conns "$n" -warmup 3s -duration "$([ "$n" -ge 200 ] && echo 15s || echo 10s)"
+}
 # open SCENARIO RATE MOCK ARGUMENTS...: skipped where the greatest rate is near.
 open() {
   local scenario=$1 rate=$2 behaviour=$3
@@ -171,14 +195,33 @@ for s in $SCENARIOS; do
   case $s in
     idle) sleep 5; memory idle ;;
     s1)
+      full s1
+      RPS=$(jq .rps <<<"$LINE")
+      echo "$LINE"
+      ;;
+    messages)
+      [ -n "$CLAUDE" ] || continue
+      full messages -kind messages -url "$BASE/messages" -model "$CLAUDE" -H 'anthropic-version: 2023-06-01'
+      echo "$LINE"
+      ;;
+    prompt)
+      [ -n "$PROMPT" ] || continue
+      full prompt -prompt "$PROMPT"
+      echo "$LINE"
+      ;;
+    embeddings)
+      mock 'latency=0ms&dim=1536'
+      load embeddings -kind embeddings -url "$BASE/embeddings" -mode closed -conns 32 -warmup 2s -duration 10s
+      ;;
+    speech)
+      mock 'latency=20ms&chunks=20&interval=20ms&piece=4096'
+      load speech -kind speech -url "$BASE/audio/speech" -model "$SPEAKER" -expect-bytes 81920 -mode closed -conns 8 -warmup 1s -duration 10s
+      ;;
+    transcription)
+      sleep 5 # until the gateway is at rest
       mock 'latency=0ms&body=1024'
-      RPS=$(load s1 -mode closed -conns 32 -warmup 2s -duration 3s | jq .rps)
-      for _ in 1 2 3; do # once more if the machine became so slow that they were too few
-        line=$(load s1 -mode closed -conns 32 -warmup 1s -duration "$(seconds_for "$REQUESTS" 15)" $(whole))
-        RPS=$(jq .rps <<<"$line")
-        jq -e ".requests < $REQUESTS" <<<"$line" >/dev/null || break
-      done
-      echo "$line"
+      load transcription -kind transcription -url "$BASE/audio/transcriptions" -model "$LISTENER" -size 26214400 \
+        -mode closed -conns 1 -warmup 2s -duration 15s $([ -z "$PEER_PID" ] || echo -peak)
       ;;
     rss) sleep 1; memory rss-after-s1 ;;
     profile)
@@ -212,10 +255,10 @@ for s in $SCENARIOS; do
       load_now "$s" -mode open -rate 200 -warmup 1s -duration 20s
       ;;
     s2-1000) open s2-1000 1000 'latency=50ms&body=1024' -warmup 2s -duration 10s ;;
-    s3-*)
-      n=${s#s3-}
-      mock 'latency=20ms&chunks=50&interval=20ms'
-      load "$s" -stream -expect-chunks 50 -mode closed -conns "$n" -warmup 3s -duration "$([ "$n" -ge 200 ] && echo 15s || echo 10s)"
+    s3-*) streams "$s" "${s#s3-}" ;;
+    translated-*)
+      [ -n "$CLAUDE" ] || continue
+      streams "$s" "${s#translated-}" -model "$CLAUDE"
       ;;
     s4-max)
       mock 'latency=0ms&body=1024'

@@ -17,7 +17,13 @@ shift || true
 PEERS=("$@")
 [ ${#PEERS[@]} -gt 0 ] || PEERS=(envoy modelgateway)
 export ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s2-200-burst profile disk s3-200 s4-max}
+export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s2-200-burst profile disk s3-200 translated-200 s4-max messages prompt embeddings speech transcription}
+
+# The memory of a transcription is measured from that at rest, and a gateway that has
+# had load keeps memory which would hide it. So it runs in a process of its own.
+only() { tr ' ' '\n' <<<"$SCENARIOS" | grep -E "$@" | tr '\n' ' ' || true; }
+ALONE=$(only '^transcription$')
+SHARED=$(only -v '^(transcription)?$')
 
 for tool in taskset curl jq ss pgrep; do
   command -v "$tool" >/dev/null || {
@@ -37,11 +43,12 @@ for ((r = 1; r <= ROUNDS; r++)); do
   jq -nc --arg round "$r" --argjson sync "$(bin/bench/syncprobe -dir "$HERE/results")" \
     '{labels: {peer: "disk", scenario: "fsync", round: $round, version: "one synced append"}, sync_ms: $sync}' >>"$OUT"
   # What latencies are added to.
-  direct=$(tr ' ' '\n' <<<"$SCENARIOS" | grep -E '^s[23]-' | tr '\n' ' ' || true)
+  direct=$(only '^(s[23]-|speech$)')
   [ -z "$direct" ] || SCENARIOS=$direct "$HERE/run-peer.sh" direct "$r" >>"$OUT" || echo "direct failed in round $r" >&2
   for ((i = 0; i < ${#PEERS[@]}; i++)); do
     peer=${PEERS[(i + r - 1) % ${#PEERS[@]}]}
-    "$HERE/run-peer.sh" "$peer" "$r" >>"$OUT" || echo "$peer failed in round $r" >&2
+    [ -z "$ALONE" ] || SCENARIOS=$ALONE "$HERE/run-peer.sh" "$peer" "$r" >>"$OUT" || echo "$peer failed in round $r" >&2
+    [ -z "$SHARED" ] || SCENARIOS=$SHARED "$HERE/run-peer.sh" "$peer" "$r" >>"$OUT" || echo "$peer failed in round $r" >&2
   done
 done
 bin/bench/report -in "$OUT"

@@ -6,6 +6,7 @@ MIN_PROCS=2 # the gateway and its Envoy: both are to be counted
 SCRATCH=$(mktemp -d "$HERE/results/data.XXXXXX")
 DATA=$SCRATCH/data
 PROFILE=$HERE/results/$NAME.cpu.pprof
+CLAUDE=mock-claude PROMPT=bench SPEAKER=mock-speech LISTENER=mock-transcript
 rm -f "$PROFILE"
 MASTER="sk-$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
 CMD=(env GOMAXPROCS=1 "MODELGATEWAY_MASTER_KEY=$MASTER" "CPU_PROFILE=$PROFILE"
@@ -26,6 +27,12 @@ prepare() {
   api -o /dev/null "$base/team/new" -d '{"team_id": "bench", "max_budget": 1000000}'
   api -o /dev/null "$base/user/new" -d '{"user_id": "bench", "auto_create_key": false}'
   api -o /dev/null "$base/team/member_add" -d '{"team_id": "bench", "member": {"user_id": "bench", "role": "user"}}'
+  # 1 KB of prompt.
+  local text
+  text=$(printf 'You help {{ v1 }} {{ v2 }} of {{ v3 }} with {{ v4 }} and {{ v5 }}. '
+    for _ in $(seq 16); do printf 'Be short and polite, and name what you do not know for sure. '; done)
+  api -o /dev/null "$base/prompts" -d "$(jq -nc --arg name "$PROMPT" --arg text "${text:0:1024}" \
+    '{prompt_name: $name, messages: [{role: "system", content: $text}]}')"
   HEADERS=("Authorization: Bearer $(api "$base/key/generate" \
     -d '{"key_alias": "bench", "max_budget": 1000000, "team_id": "bench", "user_id": "bench"}' | jq -re .key)")
   stop "$PEER_PID"

@@ -21,18 +21,20 @@ type client struct {
 	req    fasthttp.Request
 	stream bool
 	chunks int
+	sound  bool
+	bytes  int
 }
 
 // outcome is the result of one request.
 type outcome struct {
 	end   time.Time
-	first time.Time // first content of a stream
+	first time.Time // first content of a stream, or first bytes of sound
 	gaps  []time.Duration
 	bytes int
 	err   error
 }
 
-func newClient(o *options, body []byte) *client {
+func newClient(o *options, doc document) *client {
 	u, err := url.Parse(o.url)
 	if err != nil || u.Scheme != "http" {
 		log.Fatalf("not an http address: %s", o.url)
@@ -41,7 +43,7 @@ func newClient(o *options, body []byte) *client {
 		log.Fatalf("%s: this tool loads loopback addresses only", o.url)
 	}
 	c := &client{
-		stream: o.stream, chunks: o.chunks,
+		stream: o.stream, chunks: o.chunks, sound: o.kind == speech, bytes: o.bytes,
 		host: &fasthttp.HostClient{
 			Addr: u.Host, Name: "loadgen", MaxConns: 1 << 16,
 			// Servers commonly close connections that are idle for 5 s. A POST on such a
@@ -49,19 +51,19 @@ func newClient(o *options, body []byte) *client {
 			MaxIdleConnDuration: 3 * time.Second,
 			ReadTimeout:         o.timeout, WriteTimeout: o.timeout,
 			MaxIdemponentCallAttempts: 1,
-			StreamResponseBody:        o.stream,
+			StreamResponseBody:        o.stream || o.kind == speech,
 			ReadBufferSize:            16 << 10,
 			DisablePathNormalizing:    true,
 		},
 	}
 	c.req.Header.SetMethod(fasthttp.MethodPost)
 	c.req.SetRequestURI(o.url)
-	c.req.Header.SetContentType("application/json")
+	c.req.Header.SetContentType(doc.contentType)
 	for _, h := range o.headers {
 		k, v, _ := strings.Cut(h, ":")
 		c.req.Header.Set(k, strings.TrimSpace(v))
 	}
-	c.req.SetBodyRaw(body)
+	c.req.SetBodyRaw(doc.body)
 	return c
 }
 
@@ -75,8 +77,11 @@ func (c *client) do(buf []byte) outcome {
 	if err := c.host.Do(req, resp); err != nil {
 		return outcome{end: time.Now(), err: err}
 	}
-	if c.stream {
+	switch {
+	case c.stream:
 		return c.readStream(resp, buf)
+	case c.sound:
+		return c.readSound(resp, buf)
 	}
 	out := outcome{end: time.Now(), bytes: len(resp.Body())}
 	switch {
@@ -92,8 +97,7 @@ func (c *client) readStream(resp *fasthttp.Response, buf []byte) (out outcome) {
 	body := resp.BodyStream()
 	defer func() { _ = resp.CloseBodyStream() }()
 	if resp.StatusCode() != fasthttp.StatusOK {
-		b, _ := io.ReadAll(io.LimitReader(body, 160))
-		return outcome{end: time.Now(), err: fmt.Errorf("status %d: %s", resp.StatusCode(), b)}
+		return rejected(resp)
 	}
 	var sc openai.Scanner
 	var last time.Time
@@ -126,4 +130,38 @@ func (c *client) readStream(resp *fasthttp.Response, buf []byte) (out outcome) {
 		out.err = fmt.Errorf("%d content events of %d", sc.Content, c.chunks)
 	}
 	return out
+}
+
+// readSound reads a body that has no events.
+func (c *client) readSound(resp *fasthttp.Response, buf []byte) (out outcome) {
+	body := resp.BodyStream()
+	defer func() { _ = resp.CloseBodyStream() }()
+	if resp.StatusCode() != fasthttp.StatusOK {
+		return rejected(resp)
+	}
+	for {
+		n, err := body.Read(buf)
+		out.end = time.Now()
+		out.bytes += n
+		if n > 0 && out.first.IsZero() {
+			out.first = out.end
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			out.err = err
+			return out
+		}
+	}
+	if out.bytes == 0 || c.bytes > 0 && out.bytes != c.bytes {
+		out.err = fmt.Errorf("%d bytes of sound, not %d", out.bytes, c.bytes)
+	}
+	return out
+}
+
+// rejected is the outcome of a response that is not a stream.
+func rejected(resp *fasthttp.Response) outcome {
+	b, _ := io.ReadAll(io.LimitReader(resp.BodyStream(), 160))
+	return outcome{end: time.Now(), err: fmt.Errorf("status %d: %s", resp.StatusCode(), b)}
 }

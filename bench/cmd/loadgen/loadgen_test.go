@@ -3,9 +3,12 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +19,7 @@ import (
 
 func opts(url string) *options {
 	return &options{
-		url: url, mode: "closed", conns: 4, rate: 200, arrival: "const", inflight: 1000, size: 300, model: "m",
+		url: url, kind: chat, mode: "closed", conns: 4, rate: 200, arrival: "const", inflight: 1000, size: 300, model: "m",
 		warmup: 100 * time.Millisecond, duration: 500 * time.Millisecond, timeout: 5 * time.Second, showErrs: 3, probe: -1,
 	}
 }
@@ -104,5 +107,81 @@ func TestErrorsAreCounted(t *testing.T) {
 	res, err := run(context.Background(), opts(srv.URL))
 	if err != nil || res.Errors == 0 || res.Errors == res.Requests || !strings.Contains(res.ErrorTop[0], "418") {
 		t.Errorf("%+v %v", res, err)
+	}
+}
+
+func TestKindsOfRequest(t *testing.T) {
+	var kind, body atomic.Value
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		kind.Store(r.Header.Get("Content-Type"))
+		body.Store(string(b))
+		fmt.Fprint(w, strings.Repeat("x", 100))
+	}))
+	defer srv.Close()
+	for name, want := range map[string]string{
+		chat: `"messages"`, messages: `"system":"You`, embeddings: `"input"`, speech: `"voice"`, transcription: "RIFF",
+	} {
+		o := opts(srv.URL)
+		o.kind, o.size, o.bytes = name, 700, 100
+		o.duration = 50 * time.Millisecond
+		if err := o.check(); err != nil {
+			t.Fatal(err)
+		}
+		res, err := run(context.Background(), o)
+		if err != nil || res.Errors != 0 || res.Requests == 0 {
+			t.Fatalf("%s: %+v %v", name, res, err)
+		}
+		form := strings.HasPrefix(kind.Load().(string), "multipart/form-data; boundary=")
+		if got := body.Load().(string); !strings.Contains(got, want) || len(got) != 700 || form != (name == transcription) {
+			t.Errorf("%s: %s of %d bytes without %s", name, kind.Load(), len(got), want)
+		}
+	}
+	o := opts(srv.URL)
+	o.kind = "picture"
+	if _, err := run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "chat, messages") {
+		t.Errorf("a kind that does not exist: %v", err)
+	}
+}
+
+// The first of three pieces is there long before the last.
+func TestSoundTimes(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for range 3 {
+			_, _ = w.Write(make([]byte, 1000))
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	}))
+	defer srv.Close()
+	o := opts(srv.URL)
+	o.kind, o.bytes = speech, 3000
+	res, err := run(context.Background(), o)
+	if err != nil || res.Errors != 0 || res.TTFT == nil || res.TTFT.P50 >= res.Latency.P50 {
+		t.Fatalf("%+v ttft %+v latency %+v %v", res, res.TTFT, res.Latency, err)
+	}
+	o.bytes = 4000
+	if res, _ = run(context.Background(), o); res.Errors != res.Requests {
+		t.Errorf("short sound passed: %d of %d", res.Errors, res.Requests)
+	}
+}
+
+// The process of the test stands for a gateway.
+func TestPeakOfMemory(t *testing.T) {
+	const most = 64 << 20
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		b := make([]byte, most)
+		for i := 0; i < most; i += 4096 {
+			b[i] = 1
+		}
+		_, _ = w.Write(b[:100])
+	}))
+	defer srv.Close()
+	o := opts(srv.URL)
+	debug.FreeOSMemory() // else the server might take what is resident already
+	o.conns, o.pid, o.peak = 1, os.Getpid(), true
+	res, err := run(context.Background(), o)
+	if err != nil || res.Usage.Before <= 0 || res.Usage.Peak < res.Usage.Before+50 {
+		t.Errorf("%+v %v", res.Usage, err)
 	}
 }

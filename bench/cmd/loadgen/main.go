@@ -1,4 +1,4 @@
-// Command loadgen loads an OpenAI-compatible endpoint and prints one JSON line.
+// Command loadgen loads an endpoint of OpenAI's or Anthropic's API and prints one JSON line.
 //
 // Closed loop (-mode closed): -conns workers, each sending its next request after the last
 // response. It finds the highest throughput. Its latencies favor a server that stalls, because
@@ -21,13 +21,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/modelgateway/modelgateway/bench/internal/openai"
 	"github.com/modelgateway/modelgateway/bench/internal/speed"
 )
 
 // options are the command line flags.
 type options struct {
 	url      string
+	kind     string
+	prompt   string
 	headers  headerFlags
 	mode     string
 	conns    int
@@ -36,6 +37,7 @@ type options struct {
 	inflight int
 	stream   bool
 	chunks   int
+	bytes    int
 	warmup   time.Duration
 	duration time.Duration
 	timeout  time.Duration
@@ -43,6 +45,7 @@ type options struct {
 	model    string
 	size     int
 	pid      int
+	peak     bool
 	mockPID  int
 	mockURL  string
 	probe    int
@@ -87,6 +90,15 @@ func (o *options) check() error {
 	if o.quiet > 0 && (o.pid <= 0 || o.mockURL == "") {
 		return errors.New("-quiet-after needs -pid and -mock")
 	}
+	if o.peak && o.pid <= 0 {
+		return errors.New("-peak needs -pid")
+	}
+	if o.prompt != "" && (o.kind != chat || o.stream) {
+		return errors.New("-prompt is for whole chats")
+	}
+	if o.stream && o.kind != chat {
+		return errors.New("-stream is for chats; speech is always read as it comes")
+	}
 	return nil
 }
 
@@ -96,6 +108,8 @@ func main() {
 	}
 	o := options{labels: labelFlags{}}
 	flag.StringVar(&o.url, "url", "http://127.0.0.1:9100/v1/chat/completions", "endpoint")
+	flag.StringVar(&o.kind, "kind", chat, "what to ask for: "+strings.Join(kinds(), ", "))
+	flag.StringVar(&o.prompt, "prompt", "", "stored prompt of five variables that a chat names")
 	flag.Var(&o.headers, "H", "header to send, as 'Name: value' (repeatable)")
 	flag.StringVar(&o.mode, "mode", "closed", "closed or open")
 	flag.IntVar(&o.conns, "conns", 32, "workers of the closed loop")
@@ -104,6 +118,7 @@ func main() {
 	flag.IntVar(&o.inflight, "max-inflight", 8192, "open loop: requests beyond this are counted as dropped")
 	flag.BoolVar(&o.stream, "stream", false, "ask for a stream")
 	flag.IntVar(&o.chunks, "expect-chunks", 0, "a stream with another number of content events is an error; 0: any")
+	flag.IntVar(&o.bytes, "expect-bytes", 0, "speech of another number of bytes is an error; 0: any")
 	flag.DurationVar(&o.warmup, "warmup", 2*time.Second, "load before measuring")
 	flag.DurationVar(&o.duration, "duration", 15*time.Second, "time measured")
 	flag.DurationVar(&o.timeout, "timeout", 30*time.Second, "of a read or a write")
@@ -111,6 +126,7 @@ func main() {
 	flag.StringVar(&o.model, "model", "mock-gpt", "model to ask for")
 	flag.IntVar(&o.size, "size", 1024, "bytes of the request body")
 	flag.IntVar(&o.pid, "pid", 0, "gateway's process: report its tree's CPU and memory")
+	flag.BoolVar(&o.peak, "peak", false, "report the tree's memory before the first request, and its highest until the end")
 	flag.IntVar(&o.mockPID, "mock-pid", 0, "mock's process: report its CPU")
 	flag.StringVar(&o.mockURL, "mock", "", "mock's base address: check that the requests reached it")
 	flag.IntVar(&o.probe, "probe-core", -1, "core whose speed to probe meanwhile: the gateway's; -1: none")
@@ -135,13 +151,16 @@ func main() {
 func run(ctx context.Context, o *options) (*result, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.warmup+o.duration+2*o.timeout)
 	defer cancel()
-	cl := newClient(o, openai.ChatRequest(o.model, o.size, o.stream))
+	doc, err := documentOf(o)
+	if err != nil {
+		return nil, err
+	}
+	cl := newClient(o, doc)
 	rec := newRecorder()
 	usage := watch(o)
 	start := time.Now()
 	w := window{from: start.Add(o.warmup), to: start.Add(o.warmup + o.duration)}
 	usage.at(w)
-	var err error
 	if o.mode == "closed" {
 		closedLoop(ctx, o, cl, rec, w)
 	} else {

@@ -22,6 +22,8 @@ type usageResult struct {
 	Foreign     float64 `json:"foreign_cores"` // usage by other processes of the machine
 	RSS         float64 `json:"gw_rss_mb"`     // highest value
 	PSS         float64 `json:"gw_pss_mb"`
+	Before      float64 `json:"gw_rss_before_mb,omitempty"` // before the first request
+	Peak        float64 `json:"gw_rss_peak_mb,omitempty"`   // sum of the processes' peaks since then
 	Procs       int     `json:"gw_procs"`
 	Upstream    int64   `json:"upstream_requests"` // that reached the mock, without warm-up
 
@@ -56,6 +58,8 @@ type watcher struct {
 	last     sampled
 	quiet    bool // in time
 	rss, pss int64
+	before   int64 // memory before all requests, and the peak since then
+	peak     int64
 	core     *speed.Result
 	err      error
 	done     chan struct{}
@@ -66,6 +70,9 @@ func watch(o *options) *watcher { return &watcher{o: o, done: make(chan struct{}
 func (u *watcher) at(w window) {
 	if u.o.quiet > 0 {
 		u.first = u.read()
+	}
+	if u.o.peak {
+		u.before = u.peaks(procstat.ResetPeak)
 	}
 	go func() {
 		defer close(u.done)
@@ -82,6 +89,9 @@ func (u *watcher) at(w window) {
 		}
 		time.Sleep(time.Until(w.to))
 		u.to = u.read()
+		if u.o.peak {
+			u.peak = u.peaks(procstat.Peak)
+		}
 		if u.o.quiet > 0 {
 			u.awaitQuiet()
 		}
@@ -129,19 +139,35 @@ func (u *watcher) whole() *wholeResult {
 	return r
 }
 
+// peaks returns the sum of a value of the gateway's processes. A sample every second would miss a
+// body that is held for less.
+func (u *watcher) peaks(of func(pid int) (int64, error)) int64 {
+	var sum int64
+	for _, pid := range u.tree(u.o.pid).Members {
+		n, err := of(pid)
+		if err != nil && u.err == nil {
+			u.err = fmt.Errorf("memory of process %d: %w", pid, err)
+		}
+		sum += n
+	}
+	return sum
+}
+
+// tree samples the processes below pid; 0 has none.
+func (u *watcher) tree(pid int) procstat.Tree {
+	if pid == 0 {
+		return procstat.Tree{}
+	}
+	t, err := procstat.Of(pid)
+	if err != nil && u.err == nil {
+		u.err = fmt.Errorf("process %d is gone: %w", pid, err)
+	}
+	return t
+}
+
 func (u *watcher) read() (s sampled) {
 	s.when = time.Now()
-	read := func(pid int) procstat.Tree {
-		if pid == 0 {
-			return procstat.Tree{}
-		}
-		t, err := procstat.Of(pid)
-		if err != nil && u.err == nil {
-			u.err = fmt.Errorf("process %d is gone: %w", pid, err)
-		}
-		return t
-	}
-	s.gw, s.mock, s.self = read(u.o.pid), read(u.o.mockPID), read(os.Getpid())
+	s.gw, s.mock, s.self = u.tree(u.o.pid), u.tree(u.o.mockPID), u.tree(os.Getpid())
 	u.keep(s.gw)
 	s.busy, _ = procstat.MachineBusy()
 	s.upstream = u.upstream()
@@ -195,6 +221,7 @@ func (u *watcher) into(res *result) error {
 		GatewayCPU: round(gw), GatewayCore: round(gw / wall), MockCPU: round(mock), LoadCPU: round(self),
 		Foreign: round(max(0, (u.to.busy-u.from.busy).Seconds()-gw-mock-self) / wall),
 		RSS:     round(float64(u.rss) / (1 << 20)), PSS: round(float64(u.pss) / (1 << 20)),
+		Before: round(float64(u.before) / (1 << 20)), Peak: round(float64(u.peak) / (1 << 20)),
 		Procs: u.to.gw.PIDs, Upstream: u.to.upstream - u.from.upstream, Core: u.core,
 	}
 	if res.RPS > 0 {

@@ -20,8 +20,9 @@ const enough = 100_000
 type figure struct {
 	name string
 	unit string
-	due  float64 // upper limit
+	due  float64 // upper limit; of a rate, the least
 	aim  float64 // stricter goal; 0: none
+	rate bool    // more is better
 	// of returns a value of each round that has one
 	of func(t *table) []float64
 }
@@ -34,21 +35,28 @@ func figureList(syncMS float64) []figure {
 	p50 := func(q *quantiles) float64 { return q.P50 }
 	p99 := func(q *quantiles) float64 { return q.P99 }
 	return []figure{
-		{"1 KB chat, recorded and posted: CPU against plain Envoy", "x", 5.6, 4.6, cpuRatio("s1")},
-		{"50-chunk stream, 200 at once: CPU against plain Envoy", "x", 2, 1.7, cpuRatio("s3-200")},
-		{"256 KB body: CPU against plain Envoy", "x", 12, 8, cpuRatio("s4-max")},
-		{fmt.Sprintf("200 req/s, 50 ms provider: added p50 (one fsync: %.2f ms)", syncMS), "ms", 1.3, 0.8, added("s2-200", latency, p50)},
-		{"200 req/s, 50 ms provider: added p99", "ms", 4, 2.5, added("s2-200", latency, p99)},
-		{"the same right after a burst of 30,000 requests: added p50", "ms", 1.3, 0.8, added("s2-200-burst", latency, p50)},
-		{"the same right after a burst of 30,000 requests: added p99", "ms", 4, 2.5, added("s2-200-burst", latency, p99)},
-		{"p99 after the burst above that without", "ms", 2, 0, afterBurst},
+		{"1 KB chat, recorded and posted: CPU against plain Envoy", "x", 5.6, 4.6, false, cpuRatio("s1")},
+		{"50-chunk stream, 200 at once: CPU against plain Envoy", "x", 2, 1.7, false, cpuRatio("s3-200")},
+		{"256 KB body: CPU against plain Envoy", "x", 12, 8, false, cpuRatio("s4-max")},
+		{fmt.Sprintf("200 req/s, 50 ms provider: added p50 (one fsync: %.2f ms)", syncMS), "ms", 1.3, 0.8, false, added("s2-200", latency, p50)},
+		{"200 req/s, 50 ms provider: added p99", "ms", 4, 2.5, false, added("s2-200", latency, p99)},
+		{"the same right after a burst of 30,000 requests: added p50", "ms", 1.3, 0.8, false, added("s2-200-burst", latency, p50)},
+		{"the same right after a burst of 30,000 requests: added p99", "ms", 4, 2.5, false, added("s2-200-burst", latency, p99)},
+		{"p99 after the burst above that without", "ms", 2, 0, false, afterBurst},
 		{
-			"200 streams: added time to the first token, p50", "ms", 1.5, 0,
+			"200 streams: added time to the first token, p50", "ms", 1.5, 0, false,
 			added("s3-200", func(l line) *quantiles { return l.TTFT }, p50),
 		},
-		{"memory with Envoy, at rest", "MB", 110, 90, memory("idle")},
-		{"memory with Envoy, after load", "MB", 160, 130, memory("rss-after-s1")},
-		{"disk: bytes a request", "B", 350, 250, diskPerRequest},
+		{"1 KB message, spliced: CPU against chat", "x", 1.1, 0, false, costRatio("messages", "s1")},
+		{"50-chunk stream from Anthropic's language, 200 at once: CPU against a spliced one", "x", 1.6, 0, false, costRatio("translated-200", "s3-200")},
+		{"chat with a prompt of 1 KB and five variables: CPU against chat", "x", 1.12, 0, false, costRatio("prompt", "s1")},
+		{"transcription of 25 MB: memory above that at rest, of its body", "x", 3, 0, false, heldOfBody("transcription")},
+		{"transcription of 25 MB: time against plain Envoy, p50", "x", 1.3, 0, false, timeRatio("transcription")},
+		{"speech: added time to the first piece, p50", "ms", 3, 0, false, added("speech", func(l line) *quantiles { return l.TTFT }, p50)},
+		{"embeddings of 1 KB on one core", "/s", 2000, 0, true, rate("embeddings")},
+		{"memory with Envoy, at rest", "MB", 110, 90, false, memory("idle")},
+		{"memory with Envoy, after load", "MB", 160, 130, false, memory("rss-after-s1")},
+		{"disk: bytes a request", "B", 350, 250, false, diskPerRequest},
 	}
 }
 
@@ -82,6 +90,59 @@ func cpuRatio(scenario string) func(*table) []float64 {
 				out = append(out, a/b)
 			}
 		})
+		return out
+	}
+}
+
+// costRatio returns the CPU time of a request of one scenario as a ratio to that of another of the
+// same round, both ours.
+func costRatio(scenario, to string) func(*table) []float64 {
+	return func(t *table) []float64 {
+		var out []float64
+		for _, l := range t.lines[scenario][ours] {
+			base, ok := t.round(to, ours, l.Labels.Round)
+			if a, b := t.cost(l), t.cost(base); ok && a > 0 && b > 0 {
+				out = append(out, a/b)
+			}
+		}
+		return out
+	}
+}
+
+func timeRatio(scenario string) func(*table) []float64 {
+	return func(t *table) []float64 {
+		var out []float64
+		t.pairs(scenario, plain, func(own, other line) {
+			if own.LatMS != nil && other.LatMS != nil && other.LatMS.P50 > 0 {
+				out = append(out, own.LatMS.P50/other.LatMS.P50)
+			}
+		})
+		return out
+	}
+}
+
+// heldOfBody returns how often the memory that requests add at most holds the body of one.
+func heldOfBody(scenario string) func(*table) []float64 {
+	return func(t *table) []float64 {
+		var out []float64
+		for _, l := range t.lines[scenario][ours] {
+			if held := l.held(); held > 0 {
+				out = append(out, held*(1<<20)/float64(l.Size))
+			}
+		}
+		return out
+	}
+}
+
+// rate returns the requests a second at the usual speed of the core.
+func rate(scenario string) func(*table) []float64 {
+	return func(t *table) []float64 {
+		var out []float64
+		for _, l := range t.lines[scenario][ours] {
+			if l.Requests > l.Errors {
+				out = append(out, l.RPS*t.slow(l))
+			}
+		}
 		return out
 	}
 }
@@ -146,6 +207,10 @@ func memory(scenario string) func(*table) []float64 {
 // verdict compares a value with the target in words; the exit status never does.
 func (f figure) verdict(v float64) string {
 	switch {
+	case f.rate && v < f.due:
+		return "under"
+	case f.rate:
+		return "within due"
 	case v < -f.due: // a difference that no gateway can make
 		return "noise"
 	case v > f.due:
@@ -167,16 +232,19 @@ func (t *table) figures(w io.Writer) {
 	}
 	fmt.Fprintf(w, "**Figures** (median of the rounds; least and greatest in brackets)\n\n| figure | measured | due | aim | |\n|---|---|---|---|---|\n")
 	for _, f := range figureList(median(syncs)) {
-		aim := "–"
+		aim, limit := "–", "≤"
+		if f.rate {
+			limit = "≥"
+		}
 		if f.aim > 0 {
-			aim = fmt.Sprintf("≤ %.4g %s", f.aim, f.unit)
+			aim = fmt.Sprintf("%s %.4g %s", limit, f.aim, f.unit)
 		}
 		measured, verdict := "–", "not measured"
 		if v := f.of(t); len(v) > 0 {
 			measured = fmt.Sprintf("%.2f %s [%.2f–%.2f]", median(v), f.unit, slices.Min(v), slices.Max(v))
 			verdict = f.verdict(median(v))
 		}
-		fmt.Fprintf(w, "| %s | %s | ≤ %.4g %s | %s | %s |\n", f.name, measured, f.due, f.unit, aim, verdict)
+		fmt.Fprintf(w, "| %s | %s | %s %.4g %s | %s | %s |\n", f.name, measured, limit, f.due, f.unit, aim, verdict)
 	}
 	for scenario, byPeer := range t.lines {
 		for peer, lines := range byPeer {

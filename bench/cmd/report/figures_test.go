@@ -49,6 +49,38 @@ func TestFigures(t *testing.T) {
 	}
 }
 
+// TestFiguresOfOtherRequests compares with a chat, a stream and plain Envoy of the same round; a
+// rate has a lower limit. The core was twice as slow for the embeddings.
+func TestFiguresOfOtherRequests(t *testing.T) {
+	const lines = `{"labels":{"peer":"modelgateway","scenario":"s1","round":"1"},"requests":200000,"usage":{"gw_cpu_us_per_req":400,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"messages","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":420,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"messages","round":"2"},"requests":10,"usage":{"gw_cpu_us_per_req":900,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"prompt","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":480,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"s3-200","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":2000,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"translated-200","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":3000,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"envoy","scenario":"transcription","round":"1"},"requests":10,"latency_ms":{"p50":40}}
+{"labels":{"peer":"modelgateway","scenario":"transcription","round":"1"},"requests":10,"request_bytes":26214400,"latency_ms":{"p50":60},"usage":{"gw_rss_before_mb":100,"gw_rss_peak_mb":150,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"direct","scenario":"speech","round":"1"},"requests":10,"ttft_ms":{"p50":20.5}}
+{"labels":{"peer":"modelgateway","scenario":"speech","round":"1"},"requests":10,"ttft_ms":{"p50":22}}
+{"labels":{"peer":"modelgateway","scenario":"embeddings","round":"1"},"requests":10,"rps":900,"usage":{"core_speed":{"median_us":200}}}
+`
+	var out strings.Builder
+	readLines(t, lines).figures(&out)
+	for _, want := range []string{
+		"| 1 KB message, spliced: CPU against chat | 1.05 x [1.05–1.05] | ≤ 1.1 x | – | within due |",
+		"200 at once: CPU against a spliced one | 1.50 x [1.50–1.50] | ≤ 1.6 x | – | within due |",
+		"five variables: CPU against chat | 1.20 x [1.20–1.20] | ≤ 1.12 x | – | over |",
+		"at rest, of its body | 2.00 x [2.00–2.00] | ≤ 3 x | – | within due |",
+		"time against plain Envoy, p50 | 1.50 x [1.50–1.50] | ≤ 1.3 x | – | over |",
+		"| speech: added time to the first piece, p50 | 1.50 ms [1.50–1.50] | ≤ 3 ms | – | within due |",
+		"| embeddings of 1 KB on one core | 1800.00 /s [1800.00–1800.00] | ≥ 2000 /s | – | under |",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
 // TestNoise reads a round in which other work delayed the requests without a gateway.
 func TestNoise(t *testing.T) {
 	const lines = `{"labels":{"peer":"direct","scenario":"s2-200","round":"1"},"requests":10,"latency_ms":{"p50":50.2,"p99":142}}

@@ -23,6 +23,7 @@ type line struct {
 	Skipped  string
 	Errors   int
 	Requests int
+	Size     int `json:"request_bytes"`
 	RPS      float64
 	Chunks   float64            `json:"chunks_per_s"`
 	LatMS    *quantiles         `json:"latency_ms"`
@@ -39,11 +40,21 @@ type line struct {
 		Cores   float64 `json:"gw_cores"`
 		PerReq  float64 `json:"gw_cpu_us_per_req"`
 		Foreign float64 `json:"foreign_cores"`
+		Before  float64 `json:"gw_rss_before_mb"`
+		Peak    float64 `json:"gw_rss_peak_mb"`
 		Whole   *whole
 		Speed   *struct {
 			Median float64 `json:"median_us"`
 		} `json:"core_speed"`
 	}
+}
+
+// held returns the memory at most above that before the first request, in MB; 0: not measured.
+func (l line) held() float64 {
+	if l.Usage == nil || l.Usage.Peak == 0 || l.Size == 0 {
+		return 0
+	}
+	return l.Usage.Peak - l.Usage.Before
 }
 
 // whole is the usage until the gateway had no more work after the requests.
@@ -231,16 +242,22 @@ func main() {
 			return pick(l.Usage.Whole), true
 		}
 	}
-	t.print("S1: 1 KB, 0 ms upstream, closed loop, 32 connections", "s1", []column{
-		rps, rpsN,
-		{"requests", 0, false, ran(func(l line) float64 { return float64(l.Requests) })},
-		{"CPU µs/req, same", 0, false, perReq(1)},
-		{"with the work left, same", 0, false, func(l line) (float64, bool) { return t.cost(l), t.cost(l) > 0 }},
-		{"done after s", 1, false, wholeOf(func(w *whole) float64 { return w.QuietS })},
-		{"p50 ms", 2, false, lat(latency, p50)},
-		{"p99 ms", 2, false, lat(latency, p99)},
-		errs, cores,
-	})
+	for _, full := range [][2]string{
+		{"S1: 1 KB, 0 ms upstream, closed loop, 32 connections", "s1"},
+		{"Messages: as S1, from a caller to a provider in Anthropic's language", "messages"},
+		{"Prompt: as S1, with a stored prompt of 1 KB and five variables", "prompt"},
+	} {
+		t.print(full[0], full[1], []column{
+			rps, rpsN,
+			{"requests", 0, false, ran(func(l line) float64 { return float64(l.Requests) })},
+			{"CPU µs/req, same", 0, false, perReq(1)},
+			{"with the work left, same", 0, false, func(l line) (float64, bool) { return t.cost(l), t.cost(l) > 0 }},
+			{"done after s", 1, false, wholeOf(func(w *whole) float64 { return w.QuietS })},
+			{"p50 ms", 2, false, lat(latency, p50)},
+			{"p99 ms", 2, false, lat(latency, p99)},
+			errs, cores,
+		})
+	}
 	t.printParts(os.Stdout)
 	for _, r := range []string{"20", "200", "200-burst", "1000"} {
 		rate, after := strings.CutSuffix(r, "-burst")
@@ -255,8 +272,13 @@ func main() {
 			errs, cores,
 		})
 	}
-	for _, n := range []string{"5", "20", "200"} {
-		t.print("S3: "+n+" concurrent streams, 50 chunks 20 ms apart, first after 20 ms (direct: absolute)", "s3-"+n, []column{
+	for _, n := range []string{"s3-5", "s3-20", "s3-200", "translated-200"} {
+		name, count, _ := strings.Cut(n, "-")
+		title := "S3: "
+		if name == "translated" {
+			title = "Translated from Anthropic's language: "
+		}
+		t.print(title+count+" concurrent streams, 50 chunks 20 ms apart, first after 20 ms (direct: absolute)", n, []column{
 			{"TTFT added p50", 2, true, lat(ttft, p50)},
 			{"TTFT added p99", 2, true, lat(ttft, p99)},
 			{"gap p50", 2, false, lat(gap, p50)},
@@ -278,6 +300,7 @@ func main() {
 	t.print("S4: 256 KB requests, 10/s open loop; ms added to direct (direct itself: absolute)", "s4-10", []column{
 		{"p50", 2, true, lat(latency, p50)}, {"p99", 2, true, lat(latency, p99)}, errs, cores,
 	})
+	t.printOthers(rps, rpsN, perReq, errs, cores)
 	memory := []column{
 		{"RSS MB", 0, false, func(l line) (float64, bool) { return l.RSS, l.RSS > 0 }},
 		{"PSS MB", 0, false, func(l line) (float64, bool) { return l.PSS, l.PSS > 0 }},

@@ -28,20 +28,56 @@ func Text(n int) string {
 // ChatRequest returns a chat completion request of exactly size bytes, or of the smallest
 // possible size if that is larger.
 func ChatRequest(model string, size int, stream bool) []byte {
-	build := func(n int) []byte {
-		m := map[string]any{
-			"model":      model,
-			"max_tokens": 256,
-			"messages": []map[string]string{
-				{"role": "system", "content": "You are a helpful assistant."},
-				{"role": "user", "content": Text(n)},
-			},
-		}
+	return sized(size, func(text string) map[string]any {
+		m := chat(model, text)
 		if stream {
 			m["stream"] = true
 			m["stream_options"] = map[string]bool{"include_usage": true}
 		}
-		b, err := json.Marshal(m)
+		return m
+	})
+}
+
+// PromptRequest returns a chat completion request of size bytes (or the smallest possible) that
+// names a stored prompt and gives its five variables v1 to v5.
+func PromptRequest(model, prompt string, size int) []byte {
+	return sized(size, func(text string) map[string]any {
+		m := chat(model, text)
+		m["prompt_id"] = prompt
+		m["prompt_variables"] = map[string]string{"v1": "Ada", "v2": "Lovelace", "v3": "London", "v4": "engines", "v5": "numbers"}
+		return m
+	})
+}
+
+func chat(model, text string) map[string]any {
+	return map[string]any{
+		"model":      model,
+		"max_tokens": 256,
+		"messages": []map[string]string{
+			{"role": "system", "content": "You are a helpful assistant."},
+			{"role": "user", "content": text},
+		},
+	}
+}
+
+// EmbeddingsRequest returns a request of size bytes (or the smallest possible) to embed one text.
+func EmbeddingsRequest(model string, size int) []byte {
+	return sized(size, func(text string) map[string]any {
+		return map[string]any{"model": model, "input": text, "encoding_format": "float"}
+	})
+}
+
+// SpeechRequest returns a request of size bytes (or the smallest possible) to speak one text.
+func SpeechRequest(model string, size int) []byte {
+	return sized(size, func(text string) map[string]any {
+		return map[string]any{"model": model, "input": text, "voice": "alloy", "response_format": "mp3"}
+	})
+}
+
+// sized returns a document of size bytes, which the length of its text makes up.
+func sized(size int, of func(text string) map[string]any) []byte {
+	build := func(n int) []byte {
+		b, err := json.Marshal(of(Text(n)))
 		if err != nil {
 			panic(err) // strings and maps always marshal
 		}
@@ -60,6 +96,12 @@ func ChatResponse(model string, size int) []byte {
 			model, text, usage)
 	}
 	return []byte(build(Text(max(0, size-len(build(""))))))
+}
+
+// Transcription returns a transcript of size bytes (or the smallest possible). It reports no
+// usage, so a gateway has to measure the sound.
+func Transcription(size int) []byte {
+	return sized(size, func(text string) map[string]any { return map[string]any{"text": text} })
 }
 
 // Embeddings returns an embeddings response with n vectors of dim numbers.
@@ -86,15 +128,21 @@ func Embeddings(model string, n, dim int) []byte {
 
 // StreamEvent returns one content event of a streamed completion, with its blank line.
 func StreamEvent(model string, k, size int) []byte {
+	return []byte(streamEvent(model, k, StreamText(model, k, size)))
+}
+
+// StreamText returns the text of StreamEvent, for events in other languages that say the same.
+func StreamText(model string, k, size int) string {
+	return Text(max(4, size-len(streamEvent(model, k, ""))))
+}
+
+func streamEvent(model string, k int, text string) string {
 	role := ""
 	if k == 0 {
 		role = `"role":"assistant",`
 	}
-	build := func(text string) string {
-		return fmt.Sprintf(`data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1700000000,"model":%q,`+
-			`"choices":[{"index":0,"delta":{%s"content":%q},"logprobs":null,"finish_reason":null}]}`+"\n\n", model, role, text)
-	}
-	return []byte(build(Text(max(4, size-len(build(""))))))
+	return fmt.Sprintf(`data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1700000000,"model":%q,`+
+		`"choices":[{"index":0,"delta":{%s"content":%q},"logprobs":null,"finish_reason":null}]}`+"\n\n", model, role, text)
 }
 
 // StreamEnd returns the end of a stream: the finish reason, the usage, [DONE].
