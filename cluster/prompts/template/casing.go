@@ -91,9 +91,9 @@ func swapped(s string) string {
 	var out strings.Builder
 	for _, r := range s {
 		switch {
-		case unicode.IsUpper(r):
+		case isUpperRune(r):
 			out.WriteString(lower(string(r)))
-		case unicode.IsLower(r):
+		case isLowerRune(r):
 			out.WriteString(upper(string(r)))
 		default:
 			out.WriteRune(r)

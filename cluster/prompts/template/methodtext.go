@@ -140,6 +140,9 @@ func caseMethod(name string) (*native, bool) {
 	}
 	return &native{name: name, call: func(m *machine, self value, _ *arguments) value {
 		s, _ := textOf(self)
+		if name == "casefold" && strings.IndexFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) >= 0 {
+			m.fail("casefold is not supported for these letters")
+		}
 		return like(self, m.changed(s, change, cost))
 	}}, true
 }
@@ -201,8 +204,25 @@ func kindMethod(name string) (*native, bool) {
 	return &native{name: name, call: func(m *machine, self value, _ *arguments) value {
 		s, _ := textOf(self)
 		m.step(len(s) / 8)
+		if strings.IndexFunc(s, func(r rune) bool { return unclear(name, r) }) >= 0 {
+			m.fail("%s is not supported for these characters", name)
+		}
 		return is(s)
 	}}, true
+}
+
+// unclear reports whether the tables of Go and Python say different things of a
+// character, or none.
+func unclear(method string, r rune) bool {
+	switch method {
+	case "isdigit":
+		return r > 0xbe && unicode.Is(unicode.No, r) && !isDigitRune(r)
+	case "isnumeric":
+		return unicode.Is(unicode.Lo, r)
+	case "isidentifier":
+		return r >= 0x370 || r > 0x7f && !unicode.IsLetter(r)
+	}
+	return false
 }
 
 // isDigitRune is str.isdigit: decimal digits, and others such as superscripts.
