@@ -37,6 +37,9 @@ func pickFilter(name string) (*native, bool) {
 				g.next++
 				return g.items[g.next-1]
 			}
+			if s, ok := v.(markup); ok {
+				v = string(s) // the characters of markup are plain text
+			}
 			if d, ok := m.item(v, 0); ok && !isDict(v) {
 				return d
 			}
