@@ -79,17 +79,21 @@ func (d *decoder) value(depth int) (value, error) {
 	if err := d.grow(wordBytes); err != nil {
 		return nil, err
 	}
-	switch kind := t.Kind(); {
-	case kind == 'n':
+	kind := t.Kind()
+	if kind == 'n' {
 		return nil, nil
-	case kind == 't' || kind == 'f':
+	}
+	if kind == 't' || kind == 'f' {
 		return t.Bool(), nil
-	case kind == '0':
+	}
+	if kind == '0' {
 		return number(t.String())
-	case kind == '"':
+	}
+	if kind == '"' {
 		s := t.String()
 		return s, d.grow(len(s) + wordBytes)
-	case kind == '[':
+	}
+	if kind == '[' {
 		return d.list(depth)
 	}
 	return d.object(depth)
