@@ -62,12 +62,12 @@ func (d *Deployment) Listed() bool { return d.origin != nil && d.origin.row.Pric
 
 // PicturePrices returns the prices of a deployment's pictures of a quality and a size, which are the
 // deployment's own if the price table does not distinguish them.
-func (c *Catalog) PicturePrices(d *Deployment, quality, size string) *price.Prices {
+func (c *Catalog) PicturePrices(d *Deployment, of price.Picture) *price.Prices {
 	var own []price.Entry
 	if d.origin != nil {
 		own = d.origin.own
 	}
-	return price.OfPicture(c.find, price.Source{Provider: d.Provider, Model: d.Model, Base: d.BaseModel}, own, d.Prices, quality, size)
+	return price.OfPicture(c.find, price.Source{Provider: d.Provider, Model: d.Model, Base: d.BaseModel}, own, d.Prices, of)
 }
 
 // SharesAccount reports whether two deployments send their requests to one account of one provider:

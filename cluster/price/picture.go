@@ -5,15 +5,18 @@ import (
 	"strings"
 )
 
-// OfPicture returns the prices of pictures of a quality and a size, such as hd and 1024x1792, which
-// are in a row of their own: hd/1024-x-1792/dall-e-3. They are those of base, with the picture's price in
+// Picture is what the price of a picture depends on, in the words of a request, such as hd and
+// 1024x1792. Both may be empty.
+type Picture struct{ Quality, Size string }
+
+// OfPicture returns the prices of pictures of a quality and a size, which are in a row of their own: hd/1024-x-1792/dall-e-3. They are those of base, with the picture's price in
 // place of base's. It returns base if the table has no such row, or if the deployment's own prices name what a
 // picture costs.
-func OfPicture(find Finder, k Source, own []Entry, base *Prices, quality, size string) *Prices {
+func OfPicture(find Finder, k Source, own []Entry, base *Prices, of Picture) *Prices {
 	if slices.ContainsFunc(own, isOfPictures) {
 		return base
 	}
-	r := lookupPicture(find, k, quality, size)
+	r := lookupPicture(find, k, of.Quality, of.Size)
 	entries := r.Entries()
 	if !slices.ContainsFunc(entries, isOfPictures) {
 		return base

@@ -53,7 +53,7 @@ func TestPicturePrices(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := price.OfPicture(find, k, test.own, base, test.quality, test.size).Cost(test.tokens, price.Standard); got != want {
+		if got := price.OfPicture(find, k, test.own, base, price.Picture{Quality: test.quality, Size: test.size}).Cost(test.tokens, price.Standard); got != want {
 			t.Errorf("%+v of %s, %q, %q: %s, want %s", k, test.model, test.quality, test.size, got, test.want)
 		}
 	}

@@ -48,7 +48,7 @@ func (x *Exchange) prices(d *catalog.Deployment, t *usage.Tokens) *price.Prices 
 	}
 	quality, _ := x.Facts.Text(splice.PictureQuality) // of another type: its provider rejects it
 	size, _ := x.Facts.Text(splice.PictureSize)
-	return x.View.Catalog.PicturePrices(d, quality, size)
+	return x.View.Catalog.PicturePrices(d, price.Picture{Quality: quality, Size: size})
 }
 
 // documentsPerUnit is the number of documents that a provider ranks for one search unit. See
