@@ -6,5 +6,5 @@
 // A prompt is written in the words of OpenAI's chats. For callers of another language it goes
 // through the translation that requests to providers go through: it is written as a request in
 // that language, whose messages and settings are then taken. So what a language cannot say, and
-// how it says the rest, stands in one place.
+// how it says the rest, is in one place.
 package compose

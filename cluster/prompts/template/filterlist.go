@@ -187,8 +187,8 @@ func (m *machine) slices(v, count, fill value) value {
 	})
 }
 
-// getter returns a function that looks up a path of attributes, such as a.b.0. other
-// stands in for what is not there, unless it is nil.
+// getter returns a function that looks up a path of attributes, such as a.b.0. It
+// returns other for what is not there, unless other is nil.
 func (m *machine) getter(attribute, other value) func(value) value {
 	parts := m.path(attribute)
 	return func(v value) value {

@@ -47,7 +47,7 @@ func noFunction(name string) string {
 }
 
 // raised is the error of raise_exception. Its text is the template's, which may hold
-// values, so only a message that stands in the template as it is becomes part of it.
+// values, so only a message that is written in the template becomes part of it.
 func (m *machine) raised(message value) *fault.Error {
 	if s, ok := message.(string); ok && m.tpl.says(s) {
 		return m.wrong("template_error", "the template refuses these values: %s", s)

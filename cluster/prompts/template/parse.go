@@ -160,7 +160,7 @@ func (p *parser) tag(word token, words []string) (node, error) {
 		return p.forTag(word)
 	case "break", "continue":
 		if p.loops == 0 {
-			return nil, p.wrong(word.at, "%s stands in a loop only", word.text)
+			return nil, p.wrong(word.at, "%s is for loops only", word.text)
 		}
 		if word.text == "break" {
 			return &breakNode{place{word.at}}, nil

@@ -121,8 +121,8 @@ func (m *machine) length(v value) int {
 	return n
 }
 
-// lazily returns a generator of what produce yields. An error of a template ends it, for
-// whoever reads that far.
+// lazily returns a generator of what produce yields. An error of a template ends it, when
+// it is read that far.
 func (m *machine) lazily(produce func(yield func(value))) *generator {
 	g := &generator{}
 	env, tpl, context, depth, out := m.env, m.tpl, m.context, m.depth, len(m.out)

@@ -126,7 +126,7 @@ func TestRefused(t *testing.T) {
 		"{% else %}":                                "no block that {% else %} could be of",
 		"{% for if in l %}{% endfor %}":             "cannot be a name",
 		"{% raw %}x":                                "has no {% endraw %}",
-		"{% break %}":                               "break stands in a loop only",
+		"{% break %}":                               "break is for loops only",
 		"{{ x() }}":                                 `there is no function "x"`,
 		"{%  %}":                                    "begins with its name",
 		strings.Repeat("{% if a %}", 99):            "nested more than 50 deep",
