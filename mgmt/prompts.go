@@ -206,6 +206,9 @@ func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePro
 		if err != nil {
 			return nil, err
 		}
+		if err := c.view.Prompts.CheckUnused(p); err != nil {
+			return nil, err
+		}
 		c.view.Prompts.Delete(c.tx, p)
 		return &gatewayv1.DeletePromptResponse{PromptId: p.ID, PromptName: p.Name, Deleted: true, VersionsDeleted: p.Latest}, nil
 	})

@@ -204,3 +204,43 @@ func TestWhoMovesLabels(t *testing.T) {
 		{o.keys["alone"], "GET /prompts/p/labels", "", "", "404 prompt_not_found prompt_id"},
 	})
 }
+
+// TestPromptDiff: each field that differs has both its values, and the text shows the lines.
+func TestPromptDiff(t *testing.T) {
+	t.Parallel()
+	s, _ := newFake(t)
+	looks(t, s, []look{
+		{"", "POST /prompts", `{"prompt_name":"p","messages":[{"role":"system","content":"one\ntwo {{ a }}"}],"config":{"temperature":0.5}}`, "", "200"},
+		{"", "GET /prompts/p/diff", "", "from to changes text", `200 1 1 [] ""`},
+		{"", "PUT /prompts/p", `{"messages":[{"role":"system","content":"one\nTWO {{ a }}"},{"role":"placeholder","name":"h"}],"config":{"temperature":0.5,"stop":["x"],"enforce":["temperature"]}}`, "", "200"},
+		{
+			"", "GET /prompts/p/diff", "", "from to changes",
+			`200 1 2 [{"field":"messages[0]","from":{"role":"system","content":"one\ntwo {{ a }}"},"to":{"role":"system","content":"one\nTWO {{ a }}"}},{"field":"messages[1]","from":null,"to":{"role":"placeholder","name":"h"}},` +
+				`{"field":"variables","from":["a"],"to":["a","h"]},{"field":"config.stop","from":null,"to":["x"]},{"field":"config.enforce","from":null,"to":["temperature"]}]`,
+		},
+		{
+			"", "GET /prompts/p/diff?from=2&to=1", "", "from to text",
+			`200 2 1 "--- p@2\n+++ p@1\n@@ -1,7 +1,5 @@\n-temperature: 0.5 (enforced)\n-stop: [\"x\"]\n-variables: a, h\n+temperature: 0.5\n+variables: a\n [system]\n one\n-TWO {{ a }}\n-[placeholder h]\n+two {{ a }}\n"`,
+		},
+		{"", "GET /prompts/p/diff?from=3", "", "", "404 prompt_version_not_found from"},
+		{"", "GET /prompts/p/diff?from=0", "", "", "422 invalid_value from"},
+	})
+}
+
+// TestIncludedPromptIsNotDeleted: the response names the prompts that include it.
+func TestIncludedPromptIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	s, _ := newFake(t)
+	looks(t, s, []look{
+		{"", "POST /prompts", `{"prompt_name":"tone","messages":[{"role":"system","content":"Be {{ mood }}."}]}`, "", "200"},
+		{"", "POST /prompts", `{"prompt_name":"p","messages":[{"role":"system","content":"{% include 'prompt:tone' %} Help."}]}`, "", "200"},
+		{"", "POST /prompts/p/render", `{"variables":{"mood":"kind","x":1}}`, "messages unused_variables missing_variables estimated_tokens", `200 [{"role":"system","content":"Be kind. Help."},{"role":"placeholder","content":null,"name":"messages"}] ["x"] [] 1`},
+		{"", "DELETE /prompts/tone", "", "", "409 prompt_in_use name"},
+		{"", "POST /prompts", `{"prompt_name":"q","messages":[{"role":"system","content":"{% include 'prompt:none' %}"}]}`, "", "422 invalid_template messages"},
+		{"", "DELETE /prompts/p", "", "deleted", "200 true"},
+		{"", "DELETE /prompts/tone", "", "deleted", "200 true"},
+	})
+	if a := ask(t, s, "GET /prompts/tone", "", nil); a.status != 404 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}

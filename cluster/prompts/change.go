@@ -57,6 +57,10 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, c Content) (*Version, error)
 	if err != nil {
 		return nil, err
 	}
+	includes := includeCheck{s, tx, p}
+	if err := includes.check(program.includes, 0); err != nil {
+		return nil, err
+	}
 	c.Variables = slices.Clone(c.Variables)
 	for _, name := range program.variables {
 		if !slices.Contains(c.Variables, name) {

@@ -21,6 +21,9 @@ func (s *Set) SetLabel(tx *record.Txn, p *Prompt, l Label, ifRevision uint64) (*
 	if err := p.checkShares(l.Shares); err != nil {
 		return nil, err
 	}
+	if err := s.checkNamed(tx, p, l.Shares); err != nil {
+		return nil, err
+	}
 	next := *p
 	next.Labels = slices.Clone(p.Labels)
 	at, found := p.search(l.Name)

@@ -29,7 +29,12 @@ func (s *Set) included(org id.Organization, ref template.Reference, user string)
 	if err != nil {
 		return nil, fault.Field("", "invalid_template", "The template includes %s. %s", ref, fault.From(err).Detail)
 	}
-	p, err := c.Version.program()
+	return asPartial(ref, c.Version)
+}
+
+// asPartial returns a version that a template includes.
+func asPartial(ref template.Reference, v *Version) (*program, error) {
+	p, err := v.program()
 	if err != nil {
 		return nil, err
 	}

@@ -58,8 +58,11 @@ const (
 	LabelLatest     = "latest"   // the label that always names the latest version
 )
 
-// versionByPrompt is the index of the table of versions.
-const versionByPrompt = 0
+// The indexes of the table of versions.
+const (
+	versionByPrompt   = 0
+	versionByIncluded = 1 // names of prompts that the version includes
+)
 
 func newHeads() *heads {
 	return resource.New(&resource.Kind[Prompt]{
@@ -118,7 +121,8 @@ func newVersions() *table.Table[Version] {
 		Encode:   func(v *Version) proto.Message { return v.record() },
 		Decode:   decodeVersion,
 		Indexes: []func(*Version) [][]byte{
-			versionByPrompt: func(v *Version) [][]byte { return [][]byte{[]byte(v.Prompt)} },
+			versionByPrompt:   func(v *Version) [][]byte { return [][]byte{[]byte(v.Prompt)} },
+			versionByIncluded: (*Version).includedNames,
 		},
 	})
 }

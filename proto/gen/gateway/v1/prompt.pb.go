@@ -1309,6 +1309,225 @@ func (x *ConfigurePromptRequest) GetIfRevision() float64 {
 	return 0
 }
 
+// DiffPromptRequest names two versions of a prompt.
+type DiffPromptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id or its name.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// The version to compare with; without it, the one before the other.
+	From *int32 `protobuf:"varint,2,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// The version to compare; without it, the latest.
+	To            *int32 `protobuf:"varint,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiffPromptRequest) Reset() {
+	*x = DiffPromptRequest{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiffPromptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiffPromptRequest) ProtoMessage() {}
+
+func (x *DiffPromptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiffPromptRequest.ProtoReflect.Descriptor instead.
+func (*DiffPromptRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *DiffPromptRequest) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *DiffPromptRequest) GetFrom() int32 {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return 0
+}
+
+func (x *DiffPromptRequest) GetTo() int32 {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return 0
+}
+
+// PromptDiff is what differs between two versions.
+type PromptDiff struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The prompt's id.
+	PromptId string `protobuf:"bytes,1,opt,name=prompt_id,json=promptId,proto3" json:"prompt_id,omitempty"`
+	// The prompt's name.
+	PromptName string `protobuf:"bytes,2,opt,name=prompt_name,json=promptName,proto3" json:"prompt_name,omitempty"`
+	// The version that was compared with.
+	From uint32 `protobuf:"varint,3,opt,name=from,proto3" json:"from,omitempty"`
+	// The version that was compared.
+	To uint32 `protobuf:"varint,4,opt,name=to,proto3" json:"to,omitempty"`
+	// The fields that differ.
+	Changes []*PromptChange `protobuf:"bytes,5,rep,name=changes,proto3" json:"changes,omitempty"`
+	// All of it as a unified diff; empty if nothing differs.
+	Text          string `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptDiff) Reset() {
+	*x = PromptDiff{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptDiff) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptDiff) ProtoMessage() {}
+
+func (x *PromptDiff) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptDiff.ProtoReflect.Descriptor instead.
+func (*PromptDiff) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *PromptDiff) GetPromptId() string {
+	if x != nil {
+		return x.PromptId
+	}
+	return ""
+}
+
+func (x *PromptDiff) GetPromptName() string {
+	if x != nil {
+		return x.PromptName
+	}
+	return ""
+}
+
+func (x *PromptDiff) GetFrom() uint32 {
+	if x != nil {
+		return x.From
+	}
+	return 0
+}
+
+func (x *PromptDiff) GetTo() uint32 {
+	if x != nil {
+		return x.To
+	}
+	return 0
+}
+
+func (x *PromptDiff) GetChanges() []*PromptChange {
+	if x != nil {
+		return x.Changes
+	}
+	return nil
+}
+
+func (x *PromptDiff) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// PromptChange is a field that differs between two versions.
+type PromptChange struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field: messages[0], variables, variable_schema, config.temperature or config.enforce.
+	Field string `protobuf:"bytes,1,opt,name=field,proto3" json:"field,omitempty"`
+	// Its value in the one version; null if it has none.
+	From *Json `protobuf:"bytes,2,opt,name=from,proto3" json:"from,omitempty"`
+	// Its value in the other version; null if it has none.
+	To            *Json `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptChange) Reset() {
+	*x = PromptChange{}
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptChange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptChange) ProtoMessage() {}
+
+func (x *PromptChange) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptChange.ProtoReflect.Descriptor instead.
+func (*PromptChange) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *PromptChange) GetField() string {
+	if x != nil {
+		return x.Field
+	}
+	return ""
+}
+
+func (x *PromptChange) GetFrom() *Json {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *PromptChange) GetTo() *Json {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
 // RollbackPromptRequest names a version of a prompt.
 type RollbackPromptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1324,7 +1543,7 @@ type RollbackPromptRequest struct {
 
 func (x *RollbackPromptRequest) Reset() {
 	*x = RollbackPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1336,7 +1555,7 @@ func (x *RollbackPromptRequest) String() string {
 func (*RollbackPromptRequest) ProtoMessage() {}
 
 func (x *RollbackPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[15]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1349,7 +1568,7 @@ func (x *RollbackPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollbackPromptRequest.ProtoReflect.Descriptor instead.
 func (*RollbackPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{15}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RollbackPromptRequest) GetName() string {
@@ -1384,7 +1603,7 @@ type ListPromptLabelsRequest struct {
 
 func (x *ListPromptLabelsRequest) Reset() {
 	*x = ListPromptLabelsRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1396,7 +1615,7 @@ func (x *ListPromptLabelsRequest) String() string {
 func (*ListPromptLabelsRequest) ProtoMessage() {}
 
 func (x *ListPromptLabelsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[16]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1409,7 +1628,7 @@ func (x *ListPromptLabelsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptLabelsRequest.ProtoReflect.Descriptor instead.
 func (*ListPromptLabelsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{16}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ListPromptLabelsRequest) GetPromptId() string {
@@ -1434,7 +1653,7 @@ type ListPromptLabelsResponse struct {
 
 func (x *ListPromptLabelsResponse) Reset() {
 	*x = ListPromptLabelsResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1446,7 +1665,7 @@ func (x *ListPromptLabelsResponse) String() string {
 func (*ListPromptLabelsResponse) ProtoMessage() {}
 
 func (x *ListPromptLabelsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[17]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1459,7 +1678,7 @@ func (x *ListPromptLabelsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListPromptLabelsResponse.ProtoReflect.Descriptor instead.
 func (*ListPromptLabelsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{17}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ListPromptLabelsResponse) GetPromptId() string {
@@ -1508,7 +1727,7 @@ type PromptLabelRecord struct {
 
 func (x *PromptLabelRecord) Reset() {
 	*x = PromptLabelRecord{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1739,7 @@ func (x *PromptLabelRecord) String() string {
 func (*PromptLabelRecord) ProtoMessage() {}
 
 func (x *PromptLabelRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[18]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1752,7 @@ func (x *PromptLabelRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptLabelRecord.ProtoReflect.Descriptor instead.
 func (*PromptLabelRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{18}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *PromptLabelRecord) GetPromptId() string {
@@ -1611,7 +1830,7 @@ type SetPromptLabelRequest struct {
 
 func (x *SetPromptLabelRequest) Reset() {
 	*x = SetPromptLabelRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1623,7 +1842,7 @@ func (x *SetPromptLabelRequest) String() string {
 func (*SetPromptLabelRequest) ProtoMessage() {}
 
 func (x *SetPromptLabelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[19]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1636,7 +1855,7 @@ func (x *SetPromptLabelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SetPromptLabelRequest.ProtoReflect.Descriptor instead.
 func (*SetPromptLabelRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{19}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *SetPromptLabelRequest) GetName() string {
@@ -1687,7 +1906,7 @@ type DeletePromptLabelRequest struct {
 
 func (x *DeletePromptLabelRequest) Reset() {
 	*x = DeletePromptLabelRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1699,7 +1918,7 @@ func (x *DeletePromptLabelRequest) String() string {
 func (*DeletePromptLabelRequest) ProtoMessage() {}
 
 func (x *DeletePromptLabelRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[20]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1712,7 +1931,7 @@ func (x *DeletePromptLabelRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptLabelRequest.ProtoReflect.Descriptor instead.
 func (*DeletePromptLabelRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{20}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DeletePromptLabelRequest) GetName() string {
@@ -1746,7 +1965,7 @@ type DeletePromptLabelResponse struct {
 
 func (x *DeletePromptLabelResponse) Reset() {
 	*x = DeletePromptLabelResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1758,7 +1977,7 @@ func (x *DeletePromptLabelResponse) String() string {
 func (*DeletePromptLabelResponse) ProtoMessage() {}
 
 func (x *DeletePromptLabelResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[21]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1771,7 +1990,7 @@ func (x *DeletePromptLabelResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptLabelResponse.ProtoReflect.Descriptor instead.
 func (*DeletePromptLabelResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{21}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DeletePromptLabelResponse) GetPromptId() string {
@@ -1813,7 +2032,7 @@ type DeletePromptRequest struct {
 
 func (x *DeletePromptRequest) Reset() {
 	*x = DeletePromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1825,7 +2044,7 @@ func (x *DeletePromptRequest) String() string {
 func (*DeletePromptRequest) ProtoMessage() {}
 
 func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[22]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1838,7 +2057,7 @@ func (x *DeletePromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptRequest.ProtoReflect.Descriptor instead.
 func (*DeletePromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{22}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DeletePromptRequest) GetName() string {
@@ -1865,7 +2084,7 @@ type DeletePromptResponse struct {
 
 func (x *DeletePromptResponse) Reset() {
 	*x = DeletePromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1877,7 +2096,7 @@ func (x *DeletePromptResponse) String() string {
 func (*DeletePromptResponse) ProtoMessage() {}
 
 func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[23]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1890,7 +2109,7 @@ func (x *DeletePromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeletePromptResponse.ProtoReflect.Descriptor instead.
 func (*DeletePromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{23}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DeletePromptResponse) GetPromptId() string {
@@ -1938,7 +2157,7 @@ type RenderPromptRequest struct {
 
 func (x *RenderPromptRequest) Reset() {
 	*x = RenderPromptRequest{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1950,7 +2169,7 @@ func (x *RenderPromptRequest) String() string {
 func (*RenderPromptRequest) ProtoMessage() {}
 
 func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[24]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1963,7 +2182,7 @@ func (x *RenderPromptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptRequest.ProtoReflect.Descriptor instead.
 func (*RenderPromptRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{24}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RenderPromptRequest) GetPromptId() string {
@@ -2019,7 +2238,7 @@ type RenderPromptResponse struct {
 
 func (x *RenderPromptResponse) Reset() {
 	*x = RenderPromptResponse{}
-	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2031,7 +2250,7 @@ func (x *RenderPromptResponse) String() string {
 func (*RenderPromptResponse) ProtoMessage() {}
 
 func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_prompt_proto_msgTypes[25]
+	mi := &file_gateway_v1_prompt_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2044,7 +2263,7 @@ func (x *RenderPromptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RenderPromptResponse.ProtoReflect.Descriptor instead.
 func (*RenderPromptResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{25}
+	return file_gateway_v1_prompt_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RenderPromptResponse) GetPromptId() string {
@@ -2244,7 +2463,26 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
 	"ifRevision\x88\x01\x01B\x10\n" +
 	"\x0e_default_labelB\x0e\n" +
-	"\f_if_revision\"\xdb\x01\n" +
+	"\f_if_revision\"\xb4\x01\n" +
+	"\x11DiffPromptRequest\x12K\n" +
+	"\tprompt_id\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\bpromptId\x12\"\n" +
+	"\x04from\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\x04from\x88\x01\x01\x12\x1e\n" +
+	"\x02to\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x01R\x02to\x88\x01\x01B\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_to\"\xb6\x01\n" +
+	"\n" +
+	"PromptDiff\x12\x1b\n" +
+	"\tprompt_id\x18\x01 \x01(\tR\bpromptId\x12\x1f\n" +
+	"\vprompt_name\x18\x02 \x01(\tR\n" +
+	"promptName\x12\x12\n" +
+	"\x04from\x18\x03 \x01(\rR\x04from\x12\x0e\n" +
+	"\x02to\x18\x04 \x01(\rR\x02to\x122\n" +
+	"\achanges\x18\x05 \x03(\v2\x18.gateway.v1.PromptChangeR\achanges\x12\x12\n" +
+	"\x04text\x18\x06 \x01(\tR\x04text\"l\n" +
+	"\fPromptChange\x12\x14\n" +
+	"\x05field\x18\x01 \x01(\tR\x05field\x12$\n" +
+	"\x04from\x18\x02 \x01(\v2\x10.gateway.v1.JsonR\x04from\x12 \n" +
+	"\x02to\x18\x03 \x01(\v2\x10.gateway.v1.JsonR\x02to\"\xdb\x01\n" +
 	"\x15RollbackPromptRequest\x12B\n" +
 	"\x04name\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\x04name\x12&\n" +
 	"\aversion\x18\x02 \x01(\x05B\f\xbaH\t\xc8\x01\x01\x1a\x04@\x01(\x01R\aversion\x12F\n" +
@@ -2316,7 +2554,7 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x06config\x18\x05 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x12)\n" +
 	"\x10estimated_tokens\x18\x06 \x01(\rR\x0festimatedTokens\x12)\n" +
 	"\x10unused_variables\x18\a \x03(\tR\x0funusedVariables\x12+\n" +
-	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xfc\x11\n" +
+	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xa2\x13\n" +
 	"\rPromptService\x12\x89\x01\n" +
 	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\rPOST /promptsJ\x1a\n" +
 	"\x03new\x12\x06create\x1a\vprompt_name\x12}\n" +
@@ -2327,7 +2565,10 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"N\xaa\xbb\x18J\b\x02\x10\x01:!GET /prompts/{prompt_id}/versionsJ!\n" +
 	"\bversions\x1a\tprompt_id\"\bversions0\x01\x12z\n" +
 	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"/\xaa\xbb\x18+\b\x03\x10\x030\x01:\x13PUT /prompts/{name}J\x0e\n" +
-	"\x06update\x1a\x04name\x12\x83\x01\n" +
+	"\x06update\x1a\x04name\x12\xa3\x01\n" +
+	"\n" +
+	"DiffPrompt\x12\x1d.gateway.v1.DiffPromptRequest\x1a\x16.gateway.v1.PromptDiff\"^\xaa\xbb\x18Z\b\x02\x10\x01:\x1dGET /prompts/{prompt_id}/diffJ5\n" +
+	"\x04diff\x1a\tprompt_id\x1a\x04from\x1a\x02to\"\achanges*\x05field*\x04from*\x02to\x12\x83\x01\n" +
 	"\x0fConfigurePrompt\x12\".gateway.v1.ConfigurePromptRequest\x1a\x18.gateway.v1.PromptRecord\"2\xaa\xbb\x18.\b\x03\x10\x03:\x15PATCH /prompts/{name}J\x11\n" +
 	"\tconfigure\x1a\x04name\x12\xa0\x01\n" +
 	"\x0eRollbackPrompt\x12!.gateway.v1.RollbackPromptRequest\x1a\x18.gateway.v1.PromptRecord\"Q\xaa\xbb\x18M\b\x03\x10\x03\x1a\vrolled_back0\x01:\x1dPOST /prompts/{name}/rollbackJ\x19\n" +
@@ -2361,7 +2602,7 @@ func file_gateway_v1_prompt_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_prompt_proto_rawDescData
 }
 
-var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 27)
+var file_gateway_v1_prompt_proto_msgTypes = make([]protoimpl.MessageInfo, 30)
 var file_gateway_v1_prompt_proto_goTypes = []any{
 	(*GetPromptUsageRequest)(nil),      // 0: gateway.v1.GetPromptUsageRequest
 	(*PromptUsage)(nil),                // 1: gateway.v1.PromptUsage
@@ -2378,88 +2619,96 @@ var file_gateway_v1_prompt_proto_goTypes = []any{
 	(*ListPromptVersionsResponse)(nil), // 12: gateway.v1.ListPromptVersionsResponse
 	(*UpdatePromptRequest)(nil),        // 13: gateway.v1.UpdatePromptRequest
 	(*ConfigurePromptRequest)(nil),     // 14: gateway.v1.ConfigurePromptRequest
-	(*RollbackPromptRequest)(nil),      // 15: gateway.v1.RollbackPromptRequest
-	(*ListPromptLabelsRequest)(nil),    // 16: gateway.v1.ListPromptLabelsRequest
-	(*ListPromptLabelsResponse)(nil),   // 17: gateway.v1.ListPromptLabelsResponse
-	(*PromptLabelRecord)(nil),          // 18: gateway.v1.PromptLabelRecord
-	(*SetPromptLabelRequest)(nil),      // 19: gateway.v1.SetPromptLabelRequest
-	(*DeletePromptLabelRequest)(nil),   // 20: gateway.v1.DeletePromptLabelRequest
-	(*DeletePromptLabelResponse)(nil),  // 21: gateway.v1.DeletePromptLabelResponse
-	(*DeletePromptRequest)(nil),        // 22: gateway.v1.DeletePromptRequest
-	(*DeletePromptResponse)(nil),       // 23: gateway.v1.DeletePromptResponse
-	(*RenderPromptRequest)(nil),        // 24: gateway.v1.RenderPromptRequest
-	(*RenderPromptResponse)(nil),       // 25: gateway.v1.RenderPromptResponse
-	nil,                                // 26: gateway.v1.PromptConfig.MetadataEntry
-	(*wrapperspb.StringValue)(nil),     // 27: google.protobuf.StringValue
-	(*wrapperspb.DoubleValue)(nil),     // 28: google.protobuf.DoubleValue
-	(*Json)(nil),                       // 29: gateway.v1.Json
-	(*timestamppb.Timestamp)(nil),      // 30: google.protobuf.Timestamp
-	(*wrapperspb.UInt32Value)(nil),     // 31: google.protobuf.UInt32Value
+	(*DiffPromptRequest)(nil),          // 15: gateway.v1.DiffPromptRequest
+	(*PromptDiff)(nil),                 // 16: gateway.v1.PromptDiff
+	(*PromptChange)(nil),               // 17: gateway.v1.PromptChange
+	(*RollbackPromptRequest)(nil),      // 18: gateway.v1.RollbackPromptRequest
+	(*ListPromptLabelsRequest)(nil),    // 19: gateway.v1.ListPromptLabelsRequest
+	(*ListPromptLabelsResponse)(nil),   // 20: gateway.v1.ListPromptLabelsResponse
+	(*PromptLabelRecord)(nil),          // 21: gateway.v1.PromptLabelRecord
+	(*SetPromptLabelRequest)(nil),      // 22: gateway.v1.SetPromptLabelRequest
+	(*DeletePromptLabelRequest)(nil),   // 23: gateway.v1.DeletePromptLabelRequest
+	(*DeletePromptLabelResponse)(nil),  // 24: gateway.v1.DeletePromptLabelResponse
+	(*DeletePromptRequest)(nil),        // 25: gateway.v1.DeletePromptRequest
+	(*DeletePromptResponse)(nil),       // 26: gateway.v1.DeletePromptResponse
+	(*RenderPromptRequest)(nil),        // 27: gateway.v1.RenderPromptRequest
+	(*RenderPromptResponse)(nil),       // 28: gateway.v1.RenderPromptResponse
+	nil,                                // 29: gateway.v1.PromptConfig.MetadataEntry
+	(*wrapperspb.StringValue)(nil),     // 30: google.protobuf.StringValue
+	(*wrapperspb.DoubleValue)(nil),     // 31: google.protobuf.DoubleValue
+	(*Json)(nil),                       // 32: gateway.v1.Json
+	(*timestamppb.Timestamp)(nil),      // 33: google.protobuf.Timestamp
+	(*wrapperspb.UInt32Value)(nil),     // 34: google.protobuf.UInt32Value
 }
 var file_gateway_v1_prompt_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.PromptUsage.versions:type_name -> gateway.v1.PromptVersionUsage
-	27, // 1: gateway.v1.PromptVersionUsage.label:type_name -> google.protobuf.StringValue
-	28, // 2: gateway.v1.PromptVersionUsage.time_to_first_token_ms_p50:type_name -> google.protobuf.DoubleValue
-	29, // 3: gateway.v1.PromptMessage.content:type_name -> gateway.v1.Json
-	29, // 4: gateway.v1.PromptConfig.stop:type_name -> gateway.v1.Json
-	29, // 5: gateway.v1.PromptConfig.response_format:type_name -> gateway.v1.Json
-	29, // 6: gateway.v1.PromptConfig.tools:type_name -> gateway.v1.Json
-	29, // 7: gateway.v1.PromptConfig.tool_choice:type_name -> gateway.v1.Json
-	26, // 8: gateway.v1.PromptConfig.metadata:type_name -> gateway.v1.PromptConfig.MetadataEntry
+	30, // 1: gateway.v1.PromptVersionUsage.label:type_name -> google.protobuf.StringValue
+	31, // 2: gateway.v1.PromptVersionUsage.time_to_first_token_ms_p50:type_name -> google.protobuf.DoubleValue
+	32, // 3: gateway.v1.PromptMessage.content:type_name -> gateway.v1.Json
+	32, // 4: gateway.v1.PromptConfig.stop:type_name -> gateway.v1.Json
+	32, // 5: gateway.v1.PromptConfig.response_format:type_name -> gateway.v1.Json
+	32, // 6: gateway.v1.PromptConfig.tools:type_name -> gateway.v1.Json
+	32, // 7: gateway.v1.PromptConfig.tool_choice:type_name -> gateway.v1.Json
+	29, // 8: gateway.v1.PromptConfig.metadata:type_name -> gateway.v1.PromptConfig.MetadataEntry
 	3,  // 9: gateway.v1.PromptRecord.messages:type_name -> gateway.v1.PromptMessage
-	27, // 10: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
+	30, // 10: gateway.v1.PromptRecord.org:type_name -> google.protobuf.StringValue
 	4,  // 11: gateway.v1.PromptRecord.config:type_name -> gateway.v1.PromptConfig
-	29, // 12: gateway.v1.PromptRecord.variable_schema:type_name -> gateway.v1.Json
-	27, // 13: gateway.v1.PromptRecord.default_label:type_name -> google.protobuf.StringValue
-	30, // 14: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
+	32, // 12: gateway.v1.PromptRecord.variable_schema:type_name -> gateway.v1.Json
+	30, // 13: gateway.v1.PromptRecord.default_label:type_name -> google.protobuf.StringValue
+	33, // 14: gateway.v1.PromptRecord.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 15: gateway.v1.CreatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
 	4,  // 16: gateway.v1.CreatePromptRequest.config:type_name -> gateway.v1.PromptConfig
-	29, // 17: gateway.v1.CreatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	32, // 17: gateway.v1.CreatePromptRequest.variable_schema:type_name -> gateway.v1.Json
 	6,  // 18: gateway.v1.ListPromptsResponse.prompts:type_name -> gateway.v1.PromptRecord
-	27, // 19: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
+	30, // 19: gateway.v1.ListPromptsResponse.next_cursor:type_name -> google.protobuf.StringValue
 	6,  // 20: gateway.v1.ListPromptVersionsResponse.versions:type_name -> gateway.v1.PromptRecord
 	3,  // 21: gateway.v1.UpdatePromptRequest.messages:type_name -> gateway.v1.PromptMessage
 	4,  // 22: gateway.v1.UpdatePromptRequest.config:type_name -> gateway.v1.PromptConfig
-	29, // 23: gateway.v1.UpdatePromptRequest.variable_schema:type_name -> gateway.v1.Json
-	18, // 24: gateway.v1.ListPromptLabelsResponse.labels:type_name -> gateway.v1.PromptLabelRecord
-	31, // 25: gateway.v1.PromptLabelRecord.version:type_name -> google.protobuf.UInt32Value
-	5,  // 26: gateway.v1.PromptLabelRecord.split:type_name -> gateway.v1.PromptShare
-	5,  // 27: gateway.v1.SetPromptLabelRequest.split:type_name -> gateway.v1.PromptShare
-	29, // 28: gateway.v1.RenderPromptRequest.variables:type_name -> gateway.v1.Json
-	3,  // 29: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
-	27, // 30: gateway.v1.RenderPromptResponse.label:type_name -> google.protobuf.StringValue
-	4,  // 31: gateway.v1.RenderPromptResponse.config:type_name -> gateway.v1.PromptConfig
-	7,  // 32: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
-	8,  // 33: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
-	10, // 34: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
-	11, // 35: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
-	13, // 36: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
-	14, // 37: gateway.v1.PromptService.ConfigurePrompt:input_type -> gateway.v1.ConfigurePromptRequest
-	15, // 38: gateway.v1.PromptService.RollbackPrompt:input_type -> gateway.v1.RollbackPromptRequest
-	16, // 39: gateway.v1.PromptService.ListPromptLabels:input_type -> gateway.v1.ListPromptLabelsRequest
-	19, // 40: gateway.v1.PromptService.SetPromptLabel:input_type -> gateway.v1.SetPromptLabelRequest
-	20, // 41: gateway.v1.PromptService.DeletePromptLabel:input_type -> gateway.v1.DeletePromptLabelRequest
-	22, // 42: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
-	24, // 43: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
-	0,  // 44: gateway.v1.PromptService.GetPromptUsage:input_type -> gateway.v1.GetPromptUsageRequest
-	6,  // 45: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
-	9,  // 46: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
-	6,  // 47: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
-	12, // 48: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
-	6,  // 49: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
-	6,  // 50: gateway.v1.PromptService.ConfigurePrompt:output_type -> gateway.v1.PromptRecord
-	6,  // 51: gateway.v1.PromptService.RollbackPrompt:output_type -> gateway.v1.PromptRecord
-	17, // 52: gateway.v1.PromptService.ListPromptLabels:output_type -> gateway.v1.ListPromptLabelsResponse
-	18, // 53: gateway.v1.PromptService.SetPromptLabel:output_type -> gateway.v1.PromptLabelRecord
-	21, // 54: gateway.v1.PromptService.DeletePromptLabel:output_type -> gateway.v1.DeletePromptLabelResponse
-	23, // 55: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
-	25, // 56: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
-	1,  // 57: gateway.v1.PromptService.GetPromptUsage:output_type -> gateway.v1.PromptUsage
-	45, // [45:58] is the sub-list for method output_type
-	32, // [32:45] is the sub-list for method input_type
-	32, // [32:32] is the sub-list for extension type_name
-	32, // [32:32] is the sub-list for extension extendee
-	0,  // [0:32] is the sub-list for field type_name
+	32, // 23: gateway.v1.UpdatePromptRequest.variable_schema:type_name -> gateway.v1.Json
+	17, // 24: gateway.v1.PromptDiff.changes:type_name -> gateway.v1.PromptChange
+	32, // 25: gateway.v1.PromptChange.from:type_name -> gateway.v1.Json
+	32, // 26: gateway.v1.PromptChange.to:type_name -> gateway.v1.Json
+	21, // 27: gateway.v1.ListPromptLabelsResponse.labels:type_name -> gateway.v1.PromptLabelRecord
+	34, // 28: gateway.v1.PromptLabelRecord.version:type_name -> google.protobuf.UInt32Value
+	5,  // 29: gateway.v1.PromptLabelRecord.split:type_name -> gateway.v1.PromptShare
+	5,  // 30: gateway.v1.SetPromptLabelRequest.split:type_name -> gateway.v1.PromptShare
+	32, // 31: gateway.v1.RenderPromptRequest.variables:type_name -> gateway.v1.Json
+	3,  // 32: gateway.v1.RenderPromptResponse.messages:type_name -> gateway.v1.PromptMessage
+	30, // 33: gateway.v1.RenderPromptResponse.label:type_name -> google.protobuf.StringValue
+	4,  // 34: gateway.v1.RenderPromptResponse.config:type_name -> gateway.v1.PromptConfig
+	7,  // 35: gateway.v1.PromptService.CreatePrompt:input_type -> gateway.v1.CreatePromptRequest
+	8,  // 36: gateway.v1.PromptService.ListPrompts:input_type -> gateway.v1.ListPromptsRequest
+	10, // 37: gateway.v1.PromptService.GetPrompt:input_type -> gateway.v1.GetPromptRequest
+	11, // 38: gateway.v1.PromptService.ListPromptVersions:input_type -> gateway.v1.ListPromptVersionsRequest
+	13, // 39: gateway.v1.PromptService.UpdatePrompt:input_type -> gateway.v1.UpdatePromptRequest
+	15, // 40: gateway.v1.PromptService.DiffPrompt:input_type -> gateway.v1.DiffPromptRequest
+	14, // 41: gateway.v1.PromptService.ConfigurePrompt:input_type -> gateway.v1.ConfigurePromptRequest
+	18, // 42: gateway.v1.PromptService.RollbackPrompt:input_type -> gateway.v1.RollbackPromptRequest
+	19, // 43: gateway.v1.PromptService.ListPromptLabels:input_type -> gateway.v1.ListPromptLabelsRequest
+	22, // 44: gateway.v1.PromptService.SetPromptLabel:input_type -> gateway.v1.SetPromptLabelRequest
+	23, // 45: gateway.v1.PromptService.DeletePromptLabel:input_type -> gateway.v1.DeletePromptLabelRequest
+	25, // 46: gateway.v1.PromptService.DeletePrompt:input_type -> gateway.v1.DeletePromptRequest
+	27, // 47: gateway.v1.PromptService.RenderPrompt:input_type -> gateway.v1.RenderPromptRequest
+	0,  // 48: gateway.v1.PromptService.GetPromptUsage:input_type -> gateway.v1.GetPromptUsageRequest
+	6,  // 49: gateway.v1.PromptService.CreatePrompt:output_type -> gateway.v1.PromptRecord
+	9,  // 50: gateway.v1.PromptService.ListPrompts:output_type -> gateway.v1.ListPromptsResponse
+	6,  // 51: gateway.v1.PromptService.GetPrompt:output_type -> gateway.v1.PromptRecord
+	12, // 52: gateway.v1.PromptService.ListPromptVersions:output_type -> gateway.v1.ListPromptVersionsResponse
+	6,  // 53: gateway.v1.PromptService.UpdatePrompt:output_type -> gateway.v1.PromptRecord
+	16, // 54: gateway.v1.PromptService.DiffPrompt:output_type -> gateway.v1.PromptDiff
+	6,  // 55: gateway.v1.PromptService.ConfigurePrompt:output_type -> gateway.v1.PromptRecord
+	6,  // 56: gateway.v1.PromptService.RollbackPrompt:output_type -> gateway.v1.PromptRecord
+	20, // 57: gateway.v1.PromptService.ListPromptLabels:output_type -> gateway.v1.ListPromptLabelsResponse
+	21, // 58: gateway.v1.PromptService.SetPromptLabel:output_type -> gateway.v1.PromptLabelRecord
+	24, // 59: gateway.v1.PromptService.DeletePromptLabel:output_type -> gateway.v1.DeletePromptLabelResponse
+	26, // 60: gateway.v1.PromptService.DeletePrompt:output_type -> gateway.v1.DeletePromptResponse
+	28, // 61: gateway.v1.PromptService.RenderPrompt:output_type -> gateway.v1.RenderPromptResponse
+	1,  // 62: gateway.v1.PromptService.GetPromptUsage:output_type -> gateway.v1.PromptUsage
+	49, // [49:63] is the sub-list for method output_type
+	35, // [35:49] is the sub-list for method input_type
+	35, // [35:35] is the sub-list for extension type_name
+	35, // [35:35] is the sub-list for extension extendee
+	0,  // [0:35] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_prompt_proto_init() }
@@ -2476,15 +2725,16 @@ func file_gateway_v1_prompt_proto_init() {
 	file_gateway_v1_prompt_proto_msgTypes[13].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[14].OneofWrappers = []any{}
 	file_gateway_v1_prompt_proto_msgTypes[15].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[19].OneofWrappers = []any{}
-	file_gateway_v1_prompt_proto_msgTypes[24].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[18].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[22].OneofWrappers = []any{}
+	file_gateway_v1_prompt_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_prompt_proto_rawDesc), len(file_gateway_v1_prompt_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   27,
+			NumMessages:   30,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

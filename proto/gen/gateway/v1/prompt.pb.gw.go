@@ -234,6 +234,59 @@ func local_request_PromptService_UpdatePrompt_0(ctx context.Context, marshaler r
 	return msg, metadata, err
 }
 
+var filter_PromptService_DiffPrompt_0 = &utilities.DoubleArray{Encoding: map[string]int{"prompt_id": 0}, Base: []int{1, 1, 0}, Check: []int{0, 1, 2}}
+
+func request_PromptService_DiffPrompt_0(ctx context.Context, marshaler runtime.Marshaler, client PromptServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq DiffPromptRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["prompt_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "prompt_id")
+	}
+	protoReq.PromptId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "prompt_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PromptService_DiffPrompt_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if req.Body != nil {
+		_, _ = io.Copy(io.Discard, req.Body)
+	}
+	msg, err := client.DiffPrompt(ctx, &protoReq, grpc.Header(&metadata.HeaderMD), grpc.Trailer(&metadata.TrailerMD))
+	return msg, metadata, err
+}
+
+func local_request_PromptService_DiffPrompt_0(ctx context.Context, marshaler runtime.Marshaler, server PromptServiceServer, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
+	var (
+		protoReq DiffPromptRequest
+		metadata runtime.ServerMetadata
+		err      error
+	)
+	val, ok := pathParams["prompt_id"]
+	if !ok {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "missing parameter %s", "prompt_id")
+	}
+	protoReq.PromptId, err = runtime.String(val)
+	if err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "type mismatch, parameter: %s, error: %v", "prompt_id", err)
+	}
+	if err := req.ParseForm(); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	if err := runtime.PopulateQueryParameters(&protoReq, req.Form, filter_PromptService_DiffPrompt_0); err != nil {
+		return nil, metadata, status.Errorf(codes.InvalidArgument, "%v", err)
+	}
+	msg, err := server.DiffPrompt(ctx, &protoReq)
+	return msg, metadata, err
+}
+
 func request_PromptService_ConfigurePrompt_0(ctx context.Context, marshaler runtime.Marshaler, client PromptServiceClient, req *http.Request, pathParams map[string]string) (proto.Message, runtime.ServerMetadata, error) {
 	var (
 		protoReq ConfigurePromptRequest
@@ -722,6 +775,26 @@ func RegisterPromptServiceHandlerServer(ctx context.Context, mux *runtime.ServeM
 		}
 		forward_PromptService_UpdatePrompt_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_PromptService_DiffPrompt_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		var stream runtime.ServerTransportStream
+		ctx = grpc.NewContextWithServerTransportStream(ctx, &stream)
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateIncomingContext(ctx, mux, req, "/gateway.v1.PromptService/DiffPrompt", runtime.WithHTTPPathPattern("/prompts/{prompt_id}/diff"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := local_request_PromptService_DiffPrompt_0(annotatedContext, inboundMarshaler, server, req, pathParams)
+		md.HeaderMD, md.TrailerMD = metadata.Join(md.HeaderMD, stream.Header()), metadata.Join(md.TrailerMD, stream.Trailer())
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PromptService_DiffPrompt_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPatch, pattern_PromptService_ConfigurePrompt_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1007,6 +1080,23 @@ func RegisterPromptServiceHandlerClient(ctx context.Context, mux *runtime.ServeM
 		}
 		forward_PromptService_UpdatePrompt_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
 	})
+	mux.Handle(http.MethodGet, pattern_PromptService_DiffPrompt_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
+		ctx, cancel := context.WithCancel(req.Context())
+		defer cancel()
+		inboundMarshaler, outboundMarshaler := runtime.MarshalerForRequest(mux, req)
+		annotatedContext, err := runtime.AnnotateContext(ctx, mux, req, "/gateway.v1.PromptService/DiffPrompt", runtime.WithHTTPPathPattern("/prompts/{prompt_id}/diff"))
+		if err != nil {
+			runtime.HTTPError(ctx, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		resp, md, err := request_PromptService_DiffPrompt_0(annotatedContext, inboundMarshaler, client, req, pathParams)
+		annotatedContext = runtime.NewServerMetadataContext(annotatedContext, md)
+		if err != nil {
+			runtime.HTTPError(annotatedContext, mux, outboundMarshaler, w, req, err)
+			return
+		}
+		forward_PromptService_DiffPrompt_0(annotatedContext, mux, outboundMarshaler, w, req, resp, mux.GetForwardResponseOptions()...)
+	})
 	mux.Handle(http.MethodPatch, pattern_PromptService_ConfigurePrompt_0, func(w http.ResponseWriter, req *http.Request, pathParams map[string]string) {
 		ctx, cancel := context.WithCancel(req.Context())
 		defer cancel()
@@ -1152,6 +1242,7 @@ var (
 	pattern_PromptService_GetPrompt_0          = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1}, []string{"prompts", "prompt_id"}, ""))
 	pattern_PromptService_ListPromptVersions_0 = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1, 2, 2}, []string{"prompts", "prompt_id", "versions"}, ""))
 	pattern_PromptService_UpdatePrompt_0       = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1}, []string{"prompts", "name"}, ""))
+	pattern_PromptService_DiffPrompt_0         = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1, 2, 2}, []string{"prompts", "prompt_id", "diff"}, ""))
 	pattern_PromptService_ConfigurePrompt_0    = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1}, []string{"prompts", "name"}, ""))
 	pattern_PromptService_RollbackPrompt_0     = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1, 2, 2}, []string{"prompts", "name", "rollback"}, ""))
 	pattern_PromptService_ListPromptLabels_0   = runtime.MustPattern(runtime.NewPattern(1, []int{2, 0, 1, 0, 4, 1, 5, 1, 2, 2}, []string{"prompts", "prompt_id", "labels"}, ""))
@@ -1168,6 +1259,7 @@ var (
 	forward_PromptService_GetPrompt_0          = runtime.ForwardResponseMessage
 	forward_PromptService_ListPromptVersions_0 = runtime.ForwardResponseMessage
 	forward_PromptService_UpdatePrompt_0       = runtime.ForwardResponseMessage
+	forward_PromptService_DiffPrompt_0         = runtime.ForwardResponseMessage
 	forward_PromptService_ConfigurePrompt_0    = runtime.ForwardResponseMessage
 	forward_PromptService_RollbackPrompt_0     = runtime.ForwardResponseMessage
 	forward_PromptService_ListPromptLabels_0   = runtime.ForwardResponseMessage

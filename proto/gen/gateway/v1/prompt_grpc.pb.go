@@ -24,6 +24,7 @@ const (
 	PromptService_GetPrompt_FullMethodName          = "/gateway.v1.PromptService/GetPrompt"
 	PromptService_ListPromptVersions_FullMethodName = "/gateway.v1.PromptService/ListPromptVersions"
 	PromptService_UpdatePrompt_FullMethodName       = "/gateway.v1.PromptService/UpdatePrompt"
+	PromptService_DiffPrompt_FullMethodName         = "/gateway.v1.PromptService/DiffPrompt"
 	PromptService_ConfigurePrompt_FullMethodName    = "/gateway.v1.PromptService/ConfigurePrompt"
 	PromptService_RollbackPrompt_FullMethodName     = "/gateway.v1.PromptService/RollbackPrompt"
 	PromptService_ListPromptLabels_FullMethodName   = "/gateway.v1.PromptService/ListPromptLabels"
@@ -50,6 +51,8 @@ type PromptServiceClient interface {
 	ListPromptVersions(ctx context.Context, in *ListPromptVersionsRequest, opts ...grpc.CallOption) (*ListPromptVersionsResponse, error)
 	// UpdatePrompt makes the next version of a prompt.
 	UpdatePrompt(ctx context.Context, in *UpdatePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
+	// DiffPrompt shows what differs between two versions of a prompt.
+	DiffPrompt(ctx context.Context, in *DiffPromptRequest, opts ...grpc.CallOption) (*PromptDiff, error)
 	// ConfigurePrompt changes settings of a prompt that are no part of its versions, and makes no version.
 	ConfigurePrompt(ctx context.Context, in *ConfigurePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
 	// RollbackPrompt makes the content of an earlier version the next version of a prompt.
@@ -120,6 +123,16 @@ func (c *promptServiceClient) UpdatePrompt(ctx context.Context, in *UpdatePrompt
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(PromptRecord)
 	err := c.cc.Invoke(ctx, PromptService_UpdatePrompt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *promptServiceClient) DiffPrompt(ctx context.Context, in *DiffPromptRequest, opts ...grpc.CallOption) (*PromptDiff, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(PromptDiff)
+	err := c.cc.Invoke(ctx, PromptService_DiffPrompt_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -222,6 +235,8 @@ type PromptServiceServer interface {
 	ListPromptVersions(context.Context, *ListPromptVersionsRequest) (*ListPromptVersionsResponse, error)
 	// UpdatePrompt makes the next version of a prompt.
 	UpdatePrompt(context.Context, *UpdatePromptRequest) (*PromptRecord, error)
+	// DiffPrompt shows what differs between two versions of a prompt.
+	DiffPrompt(context.Context, *DiffPromptRequest) (*PromptDiff, error)
 	// ConfigurePrompt changes settings of a prompt that are no part of its versions, and makes no version.
 	ConfigurePrompt(context.Context, *ConfigurePromptRequest) (*PromptRecord, error)
 	// RollbackPrompt makes the content of an earlier version the next version of a prompt.
@@ -262,6 +277,9 @@ func (UnimplementedPromptServiceServer) ListPromptVersions(context.Context, *Lis
 }
 func (UnimplementedPromptServiceServer) UpdatePrompt(context.Context, *UpdatePromptRequest) (*PromptRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdatePrompt not implemented")
+}
+func (UnimplementedPromptServiceServer) DiffPrompt(context.Context, *DiffPromptRequest) (*PromptDiff, error) {
+	return nil, status.Error(codes.Unimplemented, "method DiffPrompt not implemented")
 }
 func (UnimplementedPromptServiceServer) ConfigurePrompt(context.Context, *ConfigurePromptRequest) (*PromptRecord, error) {
 	return nil, status.Error(codes.Unimplemented, "method ConfigurePrompt not implemented")
@@ -394,6 +412,24 @@ func _PromptService_UpdatePrompt_Handler(srv interface{}, ctx context.Context, d
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(PromptServiceServer).UpdatePrompt(ctx, req.(*UpdatePromptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _PromptService_DiffPrompt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiffPromptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(PromptServiceServer).DiffPrompt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: PromptService_DiffPrompt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(PromptServiceServer).DiffPrompt(ctx, req.(*DiffPromptRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -568,6 +604,10 @@ var PromptService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "UpdatePrompt",
 			Handler:    _PromptService_UpdatePrompt_Handler,
+		},
+		{
+			MethodName: "DiffPrompt",
+			Handler:    _PromptService_DiffPrompt_Handler,
 		},
 		{
 			MethodName: "ConfigurePrompt",
