@@ -39,13 +39,17 @@ func (s *script) SendMsg(any) error { return nil }
 // benchmark measures a chat whose response comes in the given pieces.
 func benchmark(b *testing.B, body string, c came) {
 	b.Helper()
-	benchmarkAt(b, place("solo", "fast", "fast", 0), "/v1/chat/completions", body, c)
+	benchmarkAt(b, newKit(b, alone(place("solo", "fast", "fast", 0))), "/v1/chat/completions", body, c)
 }
 
-// benchmarkAt is benchmark for a deployment and a path.
-func benchmarkAt(b *testing.B, at catalog.DeploymentSpec, path, body string, c came, changes ...change) {
+// alone is a single deployment.
+func alone(at catalog.DeploymentSpec) catalog.Spec {
+	return catalog.Spec{Deployments: []catalog.DeploymentSpec{at}, Router: quick(0)}
+}
+
+// benchmarkAt is benchmark for a kit and a path.
+func benchmarkAt(b *testing.B, k *kit, path, body string, c came) {
 	b.Helper()
-	k := newKit(b, catalog.Spec{Deployments: []catalog.DeploymentSpec{at}, Router: quick(0)}, changes...)
 	message := func(m *extprocv3.ProcessingRequest) []byte {
 		raw, err := proto.Marshal(m)
 		if err != nil {
@@ -132,7 +136,7 @@ func BenchmarkLanguages(b *testing.B) {
 		{"streams/responses/translated", compatible, "/v1/responses", streamed(helloResponses), chunks()},
 		{"streams/chat/translated", claude("c", "fast", 0), "/v1/chat/completions", streaming(), spoken()},
 	} {
-		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, c.at, c.path, c.body, c.came) })
+		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, newKit(b, alone(c.at)), c.path, c.body, c.came) })
 	}
 }
 
@@ -142,7 +146,7 @@ func BenchmarkEmbeddings(b *testing.B) {
 	c := jsonAnswer(`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[` + vector + `]}],"model":"up","usage":{"prompt_tokens":3,"total_tokens":3}}`)
 	for name, form := range map[string]string{"passed": "float", "converted": "base64"} {
 		b.Run(name, func(b *testing.B) {
-			benchmarkAt(b, place("solo", "fast", "fast", 0), "/v1/embeddings", `{"model":"fast","input":"a","encoding_format":"`+form+`"}`, c)
+			benchmarkAt(b, newKit(b, alone(place("solo", "fast", "fast", 0))), "/v1/embeddings", `{"model":"fast","input":"a","encoding_format":"`+form+`"}`, c)
 		})
 	}
 }

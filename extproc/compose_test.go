@@ -25,29 +25,29 @@ const (
 // library is a set of prompts. support has two versions, the label production for the first, and the
 // label trial, which is split; long has 1 KB and five variables, and foreign is
 // another organization's.
-func library(t testing.TB) *prompts.Set {
-	t.Helper()
+func library(tb testing.TB) *prompts.Set {
+	tb.Helper()
 	var state recordtest.State
 	set := prompts.New()
 	run := func(op func(tx *record.Txn) error) {
-		t.Helper()
+		tb.Helper()
 		tx := record.NewTxn(time.Unix(1_700_000_000, 0), "ada")
 		if err := op(tx); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		changes, _, err := state.Commit(tx)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		var broken []error
 		if set, broken = set.With(changes); len(broken) > 0 {
-			t.Fatal(broken[0])
+			tb.Fatal(broken[0])
 		}
 	}
 	find := func(tx *record.Txn) *prompts.Prompt {
 		p, err := set.Find(tx, "name", "support", resource.Who{MaySee: func(id.Organization) bool { return true }})
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		return p
 	}
@@ -89,9 +89,9 @@ func library(t testing.TB) *prompts.Set {
 }
 
 // withLibrary gives a kit prompts.
-func withLibrary(t testing.TB) change {
-	t.Helper()
-	set := library(t)
+func withLibrary(tb testing.TB) change {
+	tb.Helper()
+	set := library(tb)
 	return func(_ *kit, d *pipeline.Deps) {
 		view := *d.View()
 		view.Prompts = set
@@ -307,15 +307,17 @@ func BenchmarkPrompts(b *testing.B) {
 	named := `{"prompt_id":"long","prompt_variables":{"a":"Ada","b":"parcels","c":"Paris","d":"Be kind.","e":"Thanks."},`
 	at := place("solo", "fast", "fast", 0)
 	at.Model = "openai_compatible/fast"
-	b.Run("no library", func(b *testing.B) { benchmarkAt(b, at, "/v1/chat/completions", chat, jsonAnswer(goodReply)) })
+	b.Run("no library", func(b *testing.B) {
+		benchmarkAt(b, newKit(b, alone(at)), "/v1/chat/completions", chat, jsonAnswer(goodReply))
+	})
 	b.Run("no prompt", func(b *testing.B) {
-		benchmarkAt(b, at, "/v1/chat/completions", chat, jsonAnswer(goodReply), withLibrary(b))
+		benchmarkAt(b, newKit(b, alone(at), withLibrary(b)), "/v1/chat/completions", chat, jsonAnswer(goodReply))
 	})
 	b.Run("chat", func(b *testing.B) {
-		benchmarkAt(b, at, "/v1/chat/completions", strings.Replace(chat, "{", named, 1), jsonAnswer(goodReply), withLibrary(b))
+		benchmarkAt(b, newKit(b, alone(at), withLibrary(b)), "/v1/chat/completions", strings.Replace(chat, "{", named, 1), jsonAnswer(goodReply))
 	})
 	b.Run("messages", func(b *testing.B) {
 		body := strings.Replace(strings.Replace(helloMessages, "Hello", filler, 1), "{", named, 1)
-		benchmarkAt(b, claude("c", "fast", 0), "/v1/messages", body, jsonAnswer(strings.Replace(goodMessage, "X", "Hi there.", 1)), withLibrary(b))
+		benchmarkAt(b, newKit(b, alone(claude("c", "fast", 0)), withLibrary(b)), "/v1/messages", body, jsonAnswer(strings.Replace(goodMessage, "X", "Hi there.", 1)))
 	})
 }

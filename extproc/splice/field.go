@@ -115,6 +115,13 @@ func lookup(name []byte) row {
 		return row{pass, Metadata}
 	case "safety_identifier":
 		return row{pass, SafetyIdentifier}
+	}
+	return input(name)
+}
+
+// input is the part of the table with members that only other operations than chat completions have.
+func input(name []byte) row {
+	switch string(name) {
 	case "prompt":
 		return row{pass, Prompt}
 	case "input":
