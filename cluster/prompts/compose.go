@@ -157,6 +157,7 @@ type composer struct {
 	variables jsontext.Value
 	values    template.Values
 	resolve   template.Resolver
+	meter     template.Meter // one for all messages
 }
 
 // message adds the turns of a message.
@@ -174,7 +175,7 @@ func (r *composer) message(to []Turn, m *compiledMessage) ([]Turn, error) {
 			content = append(content, p.raw...)
 			continue
 		}
-		text, err := p.text.Render(r.values, r.resolve)
+		text, err := r.meter.Render(p.text, r.values, r.resolve)
 		if err != nil {
 			return nil, about(FieldVariables, err)
 		}

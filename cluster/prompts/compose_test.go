@@ -2,6 +2,7 @@ package prompts_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,6 +108,27 @@ func TestCompose(t *testing.T) {
 }
 
 // TestRejectedContent: what no request could use is rejected when it is stored, with its field.
+// TestMessagesShareTheBounds: many messages, each of which could be rendered alone, are too much.
+func TestMessagesShareTheBounds(t *testing.T) {
+	t.Parallel()
+	many := func(text string) []prompts.Message {
+		return slices.Repeat([]prompts.Message{{Role: "user", Content: text}}, 100)
+	}
+	for name, text := range map[string]string{
+		"steps":  "{% for i in range(5000) %}{{ i }}{% endfor %}",
+		"values": "{{ ('x' * 100000)|length }}",
+		"output": "{{ long }}",
+	} {
+		long := `{"long":"` + strings.Repeat("x", 100_000) + `"}`
+		if got := composed(t, prompts.Content{Messages: many(text)}, long); got != "400 template_too_costly prompt_variables" {
+			t.Errorf("%s: %.100s", name, got)
+		}
+		if got := composed(t, prompts.Content{Messages: many(text)[:1]}, long); strings.HasPrefix(got, "400") {
+			t.Errorf("%s: one message is too much: %s", name, got)
+		}
+	}
+}
+
 func TestRejectedContent(t *testing.T) {
 	t.Parallel()
 	config := func(text string, enforce ...string) prompts.Content {

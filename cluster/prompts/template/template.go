@@ -12,6 +12,7 @@ import (
 const (
 	MaxSource   = 256 << 10 // bytes of a template
 	MaxOutput   = 512 << 10 // bytes of a rendering
+	MaxOutputs  = 2 << 20   // bytes of all renderings with one Meter
 	MaxIncludes = 5         // templates that include one another
 
 	maxDepth   = 50      // blocks and expressions within others, in a template
@@ -68,14 +69,29 @@ func (t *Template) Includes() []Reference { return t.includes }
 // resolve, which may be nil for one without includes. The error is a *fault.Error with
 // code template_error where Jinja fails too, or template_too_costly for a rendering that
 // exceeds a bound; or it is that of resolve.
-func (t *Template) Render(values Values, resolve Resolver) (out string, err error) {
+func (t *Template) Render(values Values, resolve Resolver) (string, error) {
+	var m Meter
+	return m.Render(t, values, resolve)
+}
+
+// Meter counts the steps, the bytes of values and the output of several renderings together, so
+// that the bounds of one rendering hold for all of them; their output may have MaxOutputs bytes. The
+// zero value has counted nothing. It is not safe for concurrent use.
+type Meter struct{ steps, bytes, out int }
+
+// Render renders a template within what is left of the bounds. Otherwise it is as Template.Render.
+func (c *Meter) Render(t *Template, values Values, resolve Resolver) (out string, err error) {
 	if len(t.body) == 1 { // most messages have no variable
 		if text, ok := t.body[0].(*textNode); ok {
 			return text.text, nil
 		}
 	}
-	m := &machine{tpl: t, context: &context{values: values.vars}, resolve: resolve, out: make([]byte, 0, len(t.source)+len(t.source)/4)}
+	m := &machine{
+		tpl: t, context: &context{values: values.vars}, resolve: resolve, out: make([]byte, 0, len(t.source)+len(t.source)/4),
+		steps: c.steps, bytes: c.bytes,
+	}
 	defer func() {
+		c.steps, c.bytes, c.out = m.steps, m.bytes, c.out+len(m.out)
 		switch r := recover().(type) {
 		case nil:
 		case *failure:
@@ -87,6 +103,9 @@ func (t *Template) Render(values Values, resolve Resolver) (out string, err erro
 		}
 	}()
 	m.run()
+	if c.out+len(m.out) > MaxOutputs {
+		m.costly("the texts of the prompt come to more than %d bytes", MaxOutputs)
+	}
 	return string(m.out), nil
 }
 
