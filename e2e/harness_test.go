@@ -48,7 +48,7 @@ func envoyPath(t *testing.T) string {
 type upstream struct {
 	*fake.Server
 	url   string
-	loose bool // its callers may send what OpenAI's document lacks
+	loose bool // its callers may send what is not valid by OpenAI's document
 }
 
 func newUpstream(t *testing.T) *upstream {
