@@ -222,7 +222,7 @@ func TestReasoningIsNotSentTwice(t *testing.T) {
 	}
 }
 
-// Whoever serves the next turn gets ids that it accepts, the same ones in calls and results, and no
+// The provider of the next turn gets ids that it accepts, the same ones in calls and results, and no
 // reasoning of another provider's or tenant's.
 func TestSealedCallsReachNoProvider(t *testing.T) {
 	t.Parallel()

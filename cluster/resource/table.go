@@ -104,7 +104,7 @@ func (t *Table[T]) Load(ctx context.Context, state table.Scanner) (loaded *Table
 // Len returns the number of resources.
 func (t *Table[T]) Len() int { return t.rows.Len() }
 
-// Get returns the resource with an id, whoever may see it.
+// Get returns the resource with an id, without asking who may see it.
 func (t *Table[T]) Get(id string) (*T, bool) { return t.rows.Get([]byte(id)) }
 
 // Newest yields the resources that a caller may see, the newest first. If org is
