@@ -2,9 +2,15 @@ package template
 
 import "math/big"
 
+// attributed is a value that has attributes and methods of its own: a loop or a macro.
+type attributed interface {
+	attribute(name string) (value, bool)
+	method(name string) (*native, bool)
+}
+
 // attribute returns of.name: an attribute or a method, else the element of that name,
 // else none.
-func (m *machine) attribute(of value, name string, none *undefined) value {
+func (m *caller) attribute(of value, name string, none *undefined) value {
 	if v, ok := m.ownAttribute(of, name); ok {
 		return v
 	}
@@ -17,7 +23,7 @@ func (m *machine) attribute(of value, name string, none *undefined) value {
 }
 
 // absent is what a value without an attribute has there.
-func (m *machine) absent(of value, none *undefined) value {
+func (m *caller) absent(of value, none *undefined) value {
 	if u, ok := of.(*undefined); ok {
 		if u.strict {
 			m.missing(u)
@@ -28,7 +34,7 @@ func (m *machine) absent(of value, none *undefined) value {
 }
 
 // ownAttribute returns an attribute that Python gives a value of its kind.
-func (m *machine) ownAttribute(of value, name string) (value, bool) {
+func (m *caller) ownAttribute(of value, name string) (value, bool) {
 	if n, ok := methodOf(of, name); ok {
 		m.grow(48)
 		return &method{of, n}, true
@@ -36,10 +42,8 @@ func (m *machine) ownAttribute(of value, name string) (value, bool) {
 	switch of := of.(type) {
 	case *namespace:
 		return of.attrs.text(name)
-	case *loop:
-		return of.attribute(m, name)
-	case *macro:
-		return of.attribute(m, name)
+	case attributed:
+		return of.attribute(name)
 	case *cycler:
 		switch name {
 		case "current":
@@ -149,7 +153,7 @@ func foreign(of value, name string) bool {
 }
 
 // element returns of[key]: an element, else the attribute of that name, else none.
-func (m *machine) element(of, key value, none *undefined) value {
+func (m *caller) element(of, key value, none *undefined) value {
 	if v, ok := m.item(of, key); ok {
 		return v
 	}
@@ -167,7 +171,7 @@ func (m *machine) element(of, key value, none *undefined) value {
 }
 
 // item returns an element of a dict or a sequence.
-func (m *machine) item(of, key value) (value, bool) {
+func (m *caller) item(of, key value) (value, bool) {
 	if d, ok := of.(*dict); ok {
 		return m.get(d, key)
 	}
@@ -214,7 +218,7 @@ func at(items []value, i int) (value, bool) {
 }
 
 // character returns the character i of a text.
-func (m *machine) character(s string, i int) (value, bool) {
+func (m *caller) character(s string, i int) (value, bool) {
 	m.work(4 * len(s))
 	length := runes(s)
 	if i < 0 {

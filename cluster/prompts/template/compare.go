@@ -6,7 +6,7 @@ import (
 )
 
 // compare says whether two values are in a relation.
-func (m *machine) compare(sign string, a, b value) bool {
+func (m *counter) compare(sign string, a, b value) bool {
 	switch sign {
 	case "==":
 		return m.equal(a, b)
@@ -34,7 +34,7 @@ func (m *machine) compare(sign string, a, b value) bool {
 const unordered = 2
 
 // numbers compares two values if both are numbers.
-func (m *machine) numbers(a, b value) (int, bool) {
+func (m *counter) numbers(a, b value) (int, bool) {
 	if a, ok := a.(int); ok {
 		if b, ok := b.(int); ok {
 			switch {
@@ -53,7 +53,7 @@ func (m *machine) numbers(a, b value) (int, bool) {
 }
 
 // equal is Python's ==.
-func (m *machine) equal(a, b value) bool {
+func (m *counter) equal(a, b value) bool {
 	m.step(1)
 	if order, ok := m.numbers(a, b); ok {
 		return order == 0
@@ -97,7 +97,7 @@ func (m *machine) equal(a, b value) bool {
 	return a == b
 }
 
-func (m *machine) equalLists(a, b []value) bool {
+func (m *counter) equalLists(a, b []value) bool {
 	if len(a) != len(b) {
 		return false
 	}
@@ -111,7 +111,7 @@ func (m *machine) equalLists(a, b []value) bool {
 	return true
 }
 
-func (m *machine) equalDicts(a, b *dict) bool {
+func (m *counter) equalDicts(a, b *dict) bool {
 	if a.len() != b.len() {
 		return false
 	}
@@ -127,7 +127,7 @@ func (m *machine) equalDicts(a, b *dict) bool {
 }
 
 // less is Python's <.
-func (m *machine) less(a, b value) bool {
+func (m *counter) less(a, b value) bool {
 	m.step(1)
 	if order, ok := m.numbers(a, b); ok {
 		return order == -1
@@ -157,7 +157,7 @@ func (m *machine) less(a, b value) bool {
 	return false
 }
 
-func (m *machine) lessLists(a, b []value) bool {
+func (m *counter) lessLists(a, b []value) bool {
 	m.deeper()
 	defer m.higher()
 	for i := range min(len(a), len(b)) {

@@ -88,7 +88,7 @@ func appendKey(key []byte, part any) []byte {
 }
 
 // hash is hashed for a template's value. It is an error if it cannot be a key.
-func (m *machine) hash(v value) any {
+func (m *counter) hash(v value) any {
 	if t, ok := v.(*tuple); ok {
 		m.step(len(t.items))
 		m.grow(16 * len(t.items))
@@ -160,7 +160,7 @@ func (d *dict) put(key, hash any, v value) {
 const entryBytes = 96
 
 // set is put for a key that may be none.
-func (m *machine) set(d *dict, key, v value) {
+func (m *counter) set(d *dict, key, v value) {
 	h := m.hash(key)
 	m.step(1)
 	m.grow(entryBytes)
@@ -168,7 +168,7 @@ func (m *machine) set(d *dict, key, v value) {
 }
 
 // get returns the value of a key.
-func (m *machine) get(d *dict, key value) (value, bool) {
+func (m *counter) get(d *dict, key value) (value, bool) {
 	if s, ok := key.(string); ok {
 		return d.text(s)
 	}
@@ -181,4 +181,15 @@ func (m *machine) get(d *dict, key value) (value, bool) {
 		return nil, false
 	}
 	return d.values[i], true
+}
+
+// entries returns the pairs of a dict.
+func (m *counter) entries(d *dict) *view {
+	m.times(d.len(), 5*wordBytes)
+	m.step(d.len() / 4)
+	items := make([]value, d.len())
+	for i, k := range d.keys {
+		items[i] = &tuple{items: []value{k, d.values[i]}}
+	}
+	return &view{"items", items}
 }

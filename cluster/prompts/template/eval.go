@@ -1,8 +1,47 @@
 package template
 
-func (e *literalExpr) eval(*machine) value { return e.value }
+// eval returns the value of an expression.
+func (m *machine) eval(e expr) value {
+	switch e := e.(type) {
+	case *literalExpr:
+		return e.value
+	case *nameExpr:
+		return m.evalName(e)
+	case *listExpr:
+		return m.evalList(e)
+	case *dictExpr:
+		return m.evalDict(e)
+	case *memberExpr:
+		return m.evalMember(e)
+	case *sliceExpr:
+		return m.evalSlice(e)
+	case *callExpr:
+		return m.callWith(e, nil)
+	case *filterExpr:
+		return m.evalFilter(e)
+	case *testExpr:
+		return m.evalTest(e)
+	case *notExpr:
+		return m.evalNot(e)
+	case *signedExpr:
+		return m.evalSigned(e)
+	case *andExpr:
+		return m.evalAnd(e)
+	case *orExpr:
+		return m.evalOr(e)
+	case *binaryExpr:
+		return m.evalBinary(e)
+	case *concatExpr:
+		return m.evalConcat(e)
+	case *compareExpr:
+		return m.evalCompare(e)
+	case *chooseExpr:
+		return m.evalChoose(e)
+	}
+	panic("an expression of an unknown kind")
+}
 
-func (e *nameExpr) eval(m *machine) value {
+func (m *machine) evalName(e *nameExpr) value {
 	m.step(1)
 	v := *m.slot(e.ref)
 	if v == any(unset{}) {
@@ -11,10 +50,10 @@ func (e *nameExpr) eval(m *machine) value {
 	return v
 }
 
-func (e *listExpr) eval(m *machine) value {
+func (m *machine) evalList(e *listExpr) value {
 	items := make([]value, len(e.items))
 	for i, item := range e.items {
-		items[i] = item.eval(m)
+		items[i] = m.eval(item)
 	}
 	m.at = e.at
 	m.step(1)
@@ -24,38 +63,38 @@ func (e *listExpr) eval(m *machine) value {
 	return m.newList(items)
 }
 
-func (e *dictExpr) eval(m *machine) value {
+func (m *machine) evalDict(e *dictExpr) value {
 	m.step(1)
 	m.grow(48)
 	d := &dict{}
 	for i, k := range e.keys {
-		key := k.eval(m)
-		v := e.values[i].eval(m)
+		key := m.eval(k)
+		v := m.eval(e.values[i])
 		m.at = e.at
 		m.set(d, key, v)
 	}
 	return d
 }
 
-func (e *memberExpr) eval(m *machine) value {
-	of := e.of.eval(m)
+func (m *machine) evalMember(e *memberExpr) value {
+	of := m.eval(e.of)
 	if e.key == nil {
 		m.step(1)
 		m.at = e.at
 		return m.attribute(of, e.name, e.none)
 	}
-	key := e.key.eval(m)
+	key := m.eval(e.key)
 	m.step(1)
 	m.at = e.at
 	return m.element(of, key, e.none)
 }
 
-func (e *sliceExpr) eval(m *machine) value {
-	of := e.of.eval(m)
+func (m *machine) evalSlice(e *sliceExpr) value {
+	of := m.eval(e.of)
 	var bounds [3]value
 	for i, b := range []expr{e.start, e.stop, e.step} {
 		if b != nil {
-			bounds[i] = b.eval(m)
+			bounds[i] = m.eval(b)
 		}
 	}
 	m.step(1)
@@ -63,22 +102,20 @@ func (e *sliceExpr) eval(m *machine) value {
 	return m.slice(of, bounds)
 }
 
-func (e *callExpr) eval(m *machine) value { return e.evalWith(m, nil) }
-
-// evalWith calls with the body of a call block, if caller is one.
-func (e *callExpr) evalWith(m *machine, caller *macro) value {
+// callWith calls with the body of a call block, if caller is one.
+func (m *machine) callWith(e *callExpr, caller *macro) value {
 	m.step(1)
 	if of, ok := e.of.(*memberExpr); ok && of.key == nil && caller == nil {
-		self := of.of.eval(m)
+		self := m.eval(of.of)
 		if n, ok := methodOf(self, of.name); ok {
-			a := e.evaluate(m)
+			a := m.evaluate(&e.argumentsExpr)
 			m.at = of.at
 			return m.invoke(n, self, a)
 		}
 		m.at = of.at
 		return m.called(e, m.attribute(self, of.name, of.none), caller)
 	}
-	return m.called(e, e.of.eval(m), caller)
+	return m.called(e, m.eval(e.of), caller)
 }
 
 func (m *machine) called(e *callExpr, f value, caller *macro) value {
@@ -86,7 +123,7 @@ func (m *machine) called(e *callExpr, f value, caller *macro) value {
 		m.at = e.at
 		m.missing(u)
 	}
-	a := e.evaluate(m)
+	a := m.evaluate(&e.argumentsExpr)
 	if caller != nil {
 		a.names = append(append([]string(nil), a.names...), "caller")
 		a.named = append(append([]value(nil), a.named...), caller)
@@ -123,84 +160,84 @@ func (m *machine) callValue(f value, a *arguments) value {
 	return nil
 }
 
-func (e *filterExpr) eval(m *machine) value {
+func (m *machine) evalFilter(e *filterExpr) value {
 	var v value = m.block
 	if e.of != nil {
-		v = e.of.eval(m)
+		v = m.eval(e.of)
 	}
 	m.step(1)
 	if e.with.most == 0 {
 		m.at = e.at
-		return e.with.call(m, v, nil)
+		return e.with.call(&m.caller, v, nil)
 	}
-	a := e.evaluate(m)
+	a := m.evaluate(&e.argumentsExpr)
 	m.at = e.at
 	return m.invoke(e.with, v, a)
 }
 
-func (e *testExpr) eval(m *machine) value {
-	v := e.of.eval(m)
+func (m *machine) evalTest(e *testExpr) value {
+	v := m.eval(e.of)
 	m.step(1)
 	m.at = e.at
 	if e.with.most == 0 {
-		return e.with.call(m, v, nil)
+		return e.with.call(&m.caller, v, nil)
 	}
-	a := e.evaluate(m)
+	a := m.evaluate(&e.argumentsExpr)
 	m.at = e.at
 	return m.invoke(e.with, v, a)
 }
 
-func (e *notExpr) eval(m *machine) value {
+func (m *machine) evalNot(e *notExpr) value {
 	m.step(1)
-	return !truth(e.of.eval(m))
+	return !truth(m.eval(e.of))
 }
 
-func (e *signedExpr) eval(m *machine) value {
-	v := e.of.eval(m)
+func (m *machine) evalSigned(e *signedExpr) value {
+	v := m.eval(e.of)
 	m.step(1)
 	m.at = e.at
 	return m.signed(v, e.minus)
 }
 
-func (e *andExpr) eval(m *machine) value {
+func (m *machine) evalAnd(e *andExpr) value {
 	m.step(1)
-	if v := e.left.eval(m); !truth(v) {
+	if v := m.eval(e.left); !truth(v) {
 		return v
 	}
-	return e.right.eval(m)
+	return m.eval(e.right)
 }
 
-func (e *orExpr) eval(m *machine) value {
+func (m *machine) evalOr(e *orExpr) value {
 	m.step(1)
-	if v := e.left.eval(m); truth(v) {
+	if v := m.eval(e.left); truth(v) {
 		return v
 	}
-	return e.right.eval(m)
+	return m.eval(e.right)
 }
 
-func (e *binaryExpr) eval(m *machine) value {
-	left := e.left.eval(m)
-	right := e.right.eval(m)
+func (m *machine) evalBinary(e *binaryExpr) value {
+	left := m.eval(e.left)
+	right := m.eval(e.right)
 	m.step(1)
 	m.at = e.at
 	return m.binary(e.sign, left, right)
 }
 
-func (e *concatExpr) eval(m *machine) value {
+func (m *machine) evalConcat(e *concatExpr) value {
 	m.step(1)
 	start := len(m.out)
 	for _, item := range e.items {
-		m.print(item.eval(m))
+		m.print(m.eval(item))
 	}
 	text := m.made(string(m.out[start:]))
 	m.out = m.out[:start]
 	return text
 }
 
-func (e *compareExpr) eval(m *machine) value {
-	left := e.first.eval(m)
+func (m *machine) evalCompare(e *compareExpr) value {
+	left := m.eval(e.first)
 	for i, sign := range e.signs {
-		right := e.rest[i].eval(m)
+		right := m.eval(e.rest[i])
 		m.step(1)
 		m.at = e.at
 		if !m.compare(sign, left, right) {
@@ -211,13 +248,13 @@ func (e *compareExpr) eval(m *machine) value {
 	return true
 }
 
-func (e *chooseExpr) eval(m *machine) value {
+func (m *machine) evalChoose(e *chooseExpr) value {
 	m.step(1)
 	switch {
-	case truth(e.test.eval(m)):
-		return e.yes.eval(m)
+	case truth(m.eval(e.test)):
+		return m.eval(e.yes)
 	case e.no != nil:
-		return e.no.eval(m)
+		return m.eval(e.no)
 	}
 	return e.none
 }

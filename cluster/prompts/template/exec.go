@@ -2,46 +2,84 @@ package template
 
 import "maps"
 
+// control says where a loop's body goes on.
+type control uint8
+
+const (
+	goOn control = iota
+	breaks
+	continues
+)
+
+// exec runs a statement.
+func (m *machine) exec(n node) control {
+	switch n := n.(type) {
+	case *textNode:
+		return m.execText(n)
+	case *outputNode:
+		return m.execOutput(n)
+	case *ifNode:
+		return m.execIf(n)
+	case *forNode:
+		return m.execFor(n)
+	case *breakNode:
+		return breaks
+	case *continueNode:
+		return continues
+	case *setNode:
+		return m.execSet(n)
+	case *setBlockNode:
+		return m.execSetBlock(n)
+	case *withNode:
+		return m.execWith(n)
+	case *filterNode:
+		return m.execFilter(n)
+	case *macroNode:
+		return m.execMacro(n)
+	case *callNode:
+		return m.execCall(n)
+	case *includeNode:
+		return m.execInclude(n)
+	}
+	panic("a statement of an unknown kind")
+}
+
 func (m *machine) nodes(nodes []node) control {
 	for _, n := range nodes {
 		m.step(1)
-		if c := n.exec(m); c != goOn {
+		if c := m.exec(n); c != goOn {
 			return c
 		}
 	}
 	return goOn
 }
 
-func (n *textNode) exec(m *machine) control {
+func (m *machine) execText(n *textNode) control {
 	m.write(n.text)
 	return goOn
 }
 
-func (n *outputNode) exec(m *machine) control {
+func (m *machine) execOutput(n *outputNode) control {
 	for _, e := range n.values {
-		v := e.eval(m)
+		v := m.eval(e)
 		m.at = n.at
 		m.print(v)
 	}
 	return goOn
 }
 
-func (n *ifNode) exec(m *machine) control {
+func (m *machine) execIf(n *ifNode) control {
 	for i := range n.branches {
-		if truth(n.branches[i].condition.eval(m)) {
+		if truth(m.eval(n.branches[i].condition)) {
 			return m.nodes(n.branches[i].body)
 		}
 	}
 	return m.nodes(n.last)
 }
 
-func (n *breakNode) exec(*machine) control { return breaks }
-
-func (n *continueNode) exec(*machine) control { return continues }
-
-func (n *setNode) exec(m *machine) control {
+func (m *machine) execSet(n *setNode) control {
 	n.target.spaces(func(name *nameExpr) { m.spaceOf(n.target.at, name) })
-	v := n.value.eval(m)
+	v := m.eval(n.value)
 	m.assign(n.target, v)
 	return goOn
 }
@@ -75,7 +113,7 @@ func (m *machine) assign(t *target, v value) {
 	}
 }
 
-func (n *setBlockNode) exec(m *machine) control {
+func (m *machine) execSetBlock(n *setBlockNode) control {
 	m.enter(n.frame)
 	text, c := m.captured(func() control { return m.nodes(n.body) })
 	if c != goOn {
@@ -98,12 +136,12 @@ func (n *setBlockNode) exec(m *machine) control {
 func (m *machine) piped(filter expr, text string) value {
 	outer := m.block
 	m.block = text
-	v := filter.eval(m)
+	v := m.eval(filter)
 	m.block = outer
 	return v
 }
 
-func (n *filterNode) exec(m *machine) control {
+func (m *machine) execFilter(n *filterNode) control {
 	m.enter(n.frame)
 	text, c := m.captured(func() control { return m.nodes(n.body) })
 	if c == goOn {
@@ -124,13 +162,13 @@ func (m *machine) writeText(v value) {
 	m.write(s)
 }
 
-func (n *withNode) exec(m *machine) control {
+func (m *machine) execWith(n *withNode) control {
 	outer := m.env
 	m.enter(n.frame)
 	inner := m.env
 	for i, t := range n.targets {
 		m.env = outer
-		v := n.values[i].eval(m)
+		v := m.eval(n.values[i])
 		m.env = inner
 		m.assign(t, v)
 	}
@@ -139,20 +177,20 @@ func (n *withNode) exec(m *machine) control {
 	return c
 }
 
-func (n *macroNode) exec(m *machine) control {
+func (m *machine) execMacro(n *macroNode) control {
 	*m.slot(*n.stored) = m.define(n)
 	return goOn
 }
 
-func (n *callNode) exec(m *machine) control {
+func (m *machine) execCall(n *callNode) control {
 	caller := m.define(n.macro)
-	v := n.call.evalWith(m, caller)
+	v := m.callWith(n.call, caller)
 	m.at = n.at
 	m.writeText(v)
 	return goOn
 }
 
-func (n *includeNode) exec(m *machine) control {
+func (m *machine) execInclude(n *includeNode) control {
 	m.at = n.at
 	if m.resolve == nil {
 		m.fail("there are no prompts to include here")
@@ -177,11 +215,12 @@ func (n *includeNode) exec(m *machine) control {
 	}
 	m.grow(entryBytes * len(locals))
 	m.step(len(locals))
-	outer := *m
-	m.context = &context{values: m.context.values, locals: locals}
-	m.tpl, m.env = included, nil
+	outer := m.where
+	m.context, m.env = &context{values: m.context.values, locals: locals}, nil
+	m.enterSource(included)
 	m.includes++
 	m.run()
-	m.tpl, m.env, m.context, m.includes = outer.tpl, outer.env, outer.context, outer.includes
+	m.includes--
+	m.goTo(outer)
 	return goOn
 }

@@ -1,9 +1,25 @@
 package template
 
-// expr is an expression.
-type expr interface {
-	eval(m *machine) value
-}
+// expr is an expression: one of the types of this file.
+type expr interface{ isExpr() }
+
+func (*literalExpr) isExpr() {}
+func (*nameExpr) isExpr()    {}
+func (*listExpr) isExpr()    {}
+func (*dictExpr) isExpr()    {}
+func (*memberExpr) isExpr()  {}
+func (*sliceExpr) isExpr()   {}
+func (*callExpr) isExpr()    {}
+func (*filterExpr) isExpr()  {}
+func (*testExpr) isExpr()    {}
+func (*notExpr) isExpr()     {}
+func (*signedExpr) isExpr()  {}
+func (*andExpr) isExpr()     {}
+func (*orExpr) isExpr()      {}
+func (*binaryExpr) isExpr()  {}
+func (*concatExpr) isExpr()  {}
+func (*compareExpr) isExpr() {}
+func (*chooseExpr) isExpr()  {}
 
 type literalExpr struct{ value value }
 

@@ -8,13 +8,13 @@ func cutFilter(name string) (*native, bool) {
 	switch name {
 	case "truncate":
 		n.params, n.most = "length killwords end leeway", 4
-		n.call = func(m *machine, v value, a *arguments) value { return m.truncate(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.truncate(v, a) }
 	case "indent":
 		n.params, n.most = "width first blank", 3
-		n.call = func(m *machine, v value, a *arguments) value { return m.indent(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.indent(v, a) }
 	case "wordwrap":
 		n.params, n.most = "width break_long_words wrapstring break_on_hyphens", 4
-		n.call = func(m *machine, v value, a *arguments) value { return m.wrap(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.wrap(v, a) }
 	default:
 		return nil, false
 	}
@@ -22,7 +22,7 @@ func cutFilter(name string) (*native, bool) {
 }
 
 // truncate is the filter truncate. Besides texts, Jinja cuts anything that has a length.
-func (m *machine) truncate(v value, a *arguments) value {
+func (m *caller) truncate(v value, a *arguments) value {
 	length, end := m.integer(a.or(0, 255)), m.text(a.or(2, "..."))
 	leeway := 5
 	if l := a.or(3, nil); l != nil {
@@ -53,7 +53,7 @@ func (m *machine) truncate(v value, a *arguments) value {
 }
 
 // indent is the filter indent.
-func (m *machine) indent(v value, a *arguments) value {
+func (m *caller) indent(v value, a *arguments) value {
 	if _, ok := v.(markup); ok {
 		return m.indentMarkup(v, a)
 	}
@@ -67,14 +67,14 @@ func (m *machine) indent(v value, a *arguments) value {
 	return m.indented(s, a)
 }
 
-func (m *machine) indentMarkup(v value, a *arguments) value {
+func (m *caller) indentMarkup(v value, a *arguments) value {
 	if w, ok := textOf(a.or(0, 4)); ok && len(m.escapedText(w)) != len(w) {
 		m.fail("the indentation of markup needs no escapes")
 	}
 	return markup(m.indented(m.text(v), a))
 }
 
-func (m *machine) indented(s string, a *arguments) string {
+func (m *caller) indented(s string, a *arguments) string {
 	by, ok := textOf(a.or(0, 4))
 	if !ok {
 		by = m.repeat(" ", m.integer(a.or(0, 4)))

@@ -7,9 +7,9 @@ func listFilter(name string) (*native, bool) {
 	n := &native{name: name}
 	switch name {
 	case "length", "count":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.length(v) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.length(v) }
 	case "list":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			if l, ok := v.(*list); ok {
 				return l
 			}
@@ -17,7 +17,7 @@ func listFilter(name string) (*native, bool) {
 		}
 	case "join":
 		n.params, n.most = "d attribute", 2
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			between := m.str(a.or(0, ""))
 			items := m.items(v)
 			get := m.getter(a.or(1, nil), nil)
@@ -31,7 +31,7 @@ func listFilter(name string) (*native, bool) {
 		}
 	case "sum":
 		n.params, n.most = "attribute start", 2
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			get, sum := m.getter(a.or(0, nil), nil), a.or(1, 0)
 			if _, ok := textOf(sum); ok {
 				m.fail("texts have no sum; use join")
@@ -43,9 +43,9 @@ func listFilter(name string) (*native, bool) {
 			return sum
 		}
 	case "reverse":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.reversed(v) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.reversed(v) }
 	case "items":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			switch v := v.(type) {
 			case *undefined:
 				return &generator{}
@@ -66,20 +66,20 @@ func rowFilter(name string) (*native, bool) {
 	switch name {
 	case "map":
 		n.most, n.keywords = -1, true
-		n.call = func(m *machine, v value, a *arguments) value { return m.mapped(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.mapped(v, a) }
 	case "batch":
 		n.params, n.least, n.most = "linecount fill_with", 1, 2
-		n.call = func(m *machine, v value, a *arguments) value { return m.batches(v, a.pos[0], a.or(1, nil)) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.batches(v, a.pos[0], a.or(1, nil)) }
 	case "slice":
 		n.params, n.least, n.most = "slices fill_with", 1, 2
-		n.call = func(m *machine, v value, a *arguments) value { return m.slices(v, a.pos[0], a.or(1, nil)) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.slices(v, a.pos[0], a.or(1, nil)) }
 	default:
 		return nil, false
 	}
 	return n, true
 }
 
-func (m *machine) reversed(v value) value {
+func (m *caller) reversed(v value) value {
 	if s, ok := textOf(v); ok {
 		m.times(len(s), 4)
 		out := []rune(s)
@@ -99,7 +99,7 @@ func (m *machine) reversed(v value) value {
 }
 
 // mapped applies a filter, or looks up an attribute, for each item.
-func (m *machine) mapped(v value, a *arguments) value {
+func (m *caller) mapped(v value, a *arguments) value {
 	return m.lazily(func(yield func(value)) {
 		if !truth(v) {
 			return
@@ -111,7 +111,7 @@ func (m *machine) mapped(v value, a *arguments) value {
 	})
 }
 
-func (m *machine) mapping(a *arguments) func(value) value {
+func (m *caller) mapping(a *arguments) func(value) value {
 	if attribute, ok := a.keyword("attribute"); ok && len(a.pos) == 0 {
 		other, _ := a.keyword("default")
 		for _, name := range a.names {
@@ -133,7 +133,7 @@ func (m *machine) mapping(a *arguments) func(value) value {
 	return func(item value) value { return m.invoke(with, item, rest) }
 }
 
-func (m *machine) batches(v, size, fill value) value {
+func (m *caller) batches(v, size, fill value) value {
 	return m.lazily(func(yield func(value)) {
 		var row []value
 		for _, item := range m.items(v) {
@@ -160,7 +160,7 @@ func (m *machine) batches(v, size, fill value) value {
 	})
 }
 
-func (m *machine) slices(v, count, fill value) value {
+func (m *caller) slices(v, count, fill value) value {
 	return m.lazily(func(yield func(value)) {
 		items := m.items(v)
 		n := m.integer(count)
@@ -189,7 +189,7 @@ func (m *machine) slices(v, count, fill value) value {
 
 // getter returns a function that looks up a path of attributes, such as a.b.0. It
 // returns other for what is not there, unless other is nil.
-func (m *machine) getter(attribute, other value) func(value) value {
+func (m *caller) getter(attribute, other value) func(value) value {
 	parts := m.path(attribute)
 	return func(v value) value {
 		for _, part := range parts {

@@ -14,7 +14,7 @@ func numberFilter(name string) (*native, bool) {
 	n := &native{name: name}
 	switch name {
 	case "abs":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			if u, ok := v.(*undefined); ok {
 				m.missing(u)
 			}
@@ -29,12 +29,12 @@ func numberFilter(name string) (*native, bool) {
 		}
 	case "int":
 		n.params, n.most = "default base", 2
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			return m.toInteger(v, a.or(0, 0), m.integer(a.or(1, 10)))
 		}
 	case "float":
 		n.params, n.most = "default", 1
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			if f, ok := m.toFloat(v); ok {
 				return f
 			}
@@ -42,66 +42,14 @@ func numberFilter(name string) (*native, bool) {
 		}
 	case "round":
 		n.params, n.most = "precision method", 2
-		n.call = func(m *machine, v value, a *arguments) value { return m.round(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.round(v, a) }
 	case "filesizeformat":
 		n.params, n.most = "binary", 1
-		n.call = func(m *machine, v value, a *arguments) value { return m.fileSize(v, truth(a.or(0, false))) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.fileSize(v, truth(a.or(0, false))) }
 	default:
 		return nil, false
 	}
 	return n, true
-}
-
-// toInteger is the filter int.
-func (m *machine) toInteger(v, other value, base int) value {
-	if u, ok := v.(*undefined); ok {
-		m.missing(u)
-	}
-	if s, ok := textOf(v); ok {
-		m.work(len(s))
-		if n, ok := parseInteger(s, base); ok {
-			return n
-		}
-		if f, ok := parseFloat(s); ok && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return truncated(f)
-		}
-		return other
-	}
-	switch v := v.(type) {
-	case float64:
-		if math.IsInf(v, 0) {
-			m.fail("infinity is no integer")
-		}
-		if math.IsNaN(v) {
-			return other
-		}
-		return truncated(v)
-	case bool, int, *big.Int:
-		b, _ := asBig(v)
-		return normal(b)
-	}
-	return other
-}
-
-func truncated(f float64) value {
-	b, _ := wholeBig(math.Trunc(f))
-	return normal(b)
-}
-
-// toFloat is Python's float; false where that is an error of a kind that the filter
-// float catches.
-func (m *machine) toFloat(v value) (float64, bool) {
-	if u, ok := v.(*undefined); ok {
-		m.missing(u)
-	}
-	if s, ok := textOf(v); ok {
-		m.work(len(s))
-		return parseFloat(s)
-	}
-	if !isNumber(v) {
-		return 0, false
-	}
-	return m.asFloat(v), true
 }
 
 // asciiDigits replaces the digits of other scripts.
@@ -205,7 +153,7 @@ func parseFloat(s string) (float64, bool) {
 }
 
 // round is the filter round.
-func (m *machine) round(v value, a *arguments) value {
+func (m *caller) round(v value, a *arguments) value {
 	method, ok := textOf(a.or(1, "common"))
 	if !ok || method != "common" && method != "ceil" && method != "floor" {
 		m.fail("round knows the methods common, ceil and floor")
@@ -247,7 +195,7 @@ func (m *machine) round(v value, a *arguments) value {
 }
 
 // roundFloat rounds to n places after the point, a half to the even digit.
-func (m *machine) roundFloat(f float64, n int) value {
+func (m *caller) roundFloat(f float64, n int) value {
 	const most = 400 // places that a float can have
 	switch {
 	case math.IsInf(f, 0), math.IsNaN(f), n > most, f == 0:
@@ -271,7 +219,7 @@ func (m *machine) roundFloat(f float64, n int) value {
 }
 
 // roundAt rounds to a multiple of 10 to the power -n, which is above 1.
-func (m *machine) roundAt(x *big.Rat, n int) *big.Int {
+func (m *caller) roundAt(x *big.Rat, n int) *big.Int {
 	if -n > maxBits/4 {
 		return new(big.Int)
 	}
@@ -288,7 +236,7 @@ func (m *machine) roundAt(x *big.Rat, n int) *big.Int {
 }
 
 // fileSize is the filter filesizeformat.
-func (m *machine) fileSize(v value, binary bool) value { //nolint:revive // Jinja's flag
+func (m *caller) fileSize(v value, binary bool) value { //nolint:revive // Jinja's flag
 	size, ok := m.toFloat(v)
 	if !ok {
 		m.fail("filesizeformat needs a number, not a %s", typeName(v))

@@ -1,7 +1,6 @@
 package template
 
 import (
-	"slices"
 	"strings"
 )
 
@@ -11,17 +10,17 @@ func orderFilter(name string) (*native, bool) {
 	switch name {
 	case "sort":
 		n.params, n.most = "reverse case_sensitive attribute", 3
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			key := m.multiKey(a.or(2, nil), a.or(1, false))
 			before := func(a, b value) bool { return !m.equal(a, b) && m.less(a, b) } // as lists of keys are compared
 			return m.newList(m.sorted(m.items(v), key, before, truth(a.or(0, false))))
 		}
 	case "dictsort":
 		n.params, n.most = "case_sensitive by reverse", 3
-		n.call = func(m *machine, v value, a *arguments) value { return m.dictSorted(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.dictSorted(v, a) }
 	case "groupby":
 		n.params, n.least, n.most = "attribute default case_sensitive", 1, 3
-		n.call = func(m *machine, v value, a *arguments) value { return m.grouped(v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.grouped(v, a) }
 	default:
 		return nil, false
 	}
@@ -30,7 +29,7 @@ func orderFilter(name string) (*native, bool) {
 
 // multiKey returns the key to sort by: a list with the value of each of the attributes,
 // which have commas between them.
-func (m *machine) multiKey(attribute, matters value) func(value) value {
+func (m *caller) multiKey(attribute, matters value) func(value) value {
 	names := []value{attribute}
 	if s, ok := textOf(attribute); ok {
 		names = nil
@@ -55,35 +54,7 @@ func (m *machine) multiKey(attribute, matters value) func(value) value {
 	}
 }
 
-// sorted is Python's sorted.
-func (m *machine) sorted(items []value, key func(value) value, before func(a, b value) bool, reverse bool) []value { //nolint:revive // Python's flag
-	type keyed struct{ item, key value }
-	m.times(len(items), 4*wordBytes)
-	all := make([]keyed, len(items))
-	for i, item := range items {
-		m.step(1)
-		all[i] = keyed{item, key(item)}
-	}
-	slices.SortStableFunc(all, func(a, b keyed) int {
-		if reverse {
-			a, b = b, a
-		}
-		switch {
-		case before(a.key, b.key):
-			return -1
-		case before(b.key, a.key):
-			return 1
-		}
-		return 0
-	})
-	out := make([]value, len(items))
-	for i, k := range all {
-		out[i] = k.item
-	}
-	return out
-}
-
-func (m *machine) dictSorted(v value, a *arguments) value {
+func (m *caller) dictSorted(v value, a *arguments) value {
 	d, ok := v.(*dict)
 	if !ok {
 		if u, isUndefined := v.(*undefined); isUndefined {
@@ -104,7 +75,7 @@ func (m *machine) dictSorted(v value, a *arguments) value {
 }
 
 // grouped sorts items by an attribute and groups those with the same one.
-func (m *machine) grouped(v value, a *arguments) value {
+func (m *caller) grouped(v value, a *arguments) value {
 	get := m.getter(a.pos[0], a.or(1, nil))
 	matters := a.or(2, false)
 	key := m.folding(matters, get)

@@ -3,7 +3,7 @@ package template
 import "strings"
 
 // path returns the parts of an attribute's name. Those that are digits are indexes.
-func (m *machine) path(attribute value) []value {
+func (m *caller) path(attribute value) []value {
 	s, ok := textOf(attribute)
 	if !ok {
 		if attribute == nil {
@@ -32,7 +32,7 @@ func pickFilter(name string) (*native, bool) {
 	n := &native{name: name}
 	switch name {
 	case "first":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			if g, ok := v.(*generator); ok && g.next < len(g.items) {
 				g.next++
 				return g.items[g.next-1]
@@ -49,7 +49,7 @@ func pickFilter(name string) (*native, bool) {
 			return &undefined{name: "the first item of nothing"}
 		}
 	case "last":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			if _, ok := v.(*generator); ok {
 				m.fail("last needs a list; write |list|last")
 			}
@@ -63,12 +63,12 @@ func pickFilter(name string) (*native, bool) {
 		}
 	case "min", "max":
 		n.params, n.most = "case_sensitive attribute", 2
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			return m.extreme(name, v, m.folding(a.or(0, false), m.getter(a.or(1, nil), nil)))
 		}
 	case "unique":
 		n.params, n.most = "case_sensitive attribute", 2
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			get := m.folding(a.or(0, false), m.getter(a.or(1, nil), nil))
 			return m.lazily(func(yield func(value)) {
 				seen := &dict{}
@@ -83,7 +83,7 @@ func pickFilter(name string) (*native, bool) {
 		}
 	case "select", "reject", "selectattr", "rejectattr":
 		n.most, n.keywords = -1, true
-		n.call = func(m *machine, v value, a *arguments) value { return m.selected(name, v, a) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.selected(name, v, a) }
 	default:
 		return nil, false
 	}
@@ -96,7 +96,7 @@ func isDict(v value) bool {
 }
 
 // folding makes texts small, unless case matters.
-func (m *machine) folding(matters value, get func(value) value) func(value) value {
+func (m *caller) folding(matters value, get func(value) value) func(value) value {
 	if truth(matters) {
 		return get
 	}
@@ -109,7 +109,7 @@ func (m *machine) folding(matters value, get func(value) value) func(value) valu
 	}
 }
 
-func (m *machine) extreme(name string, v value, key func(value) value) value {
+func (m *caller) extreme(name string, v value, key func(value) value) value {
 	items := m.items(v)
 	if len(items) == 0 {
 		return &undefined{name: "the " + name + " of nothing"}
@@ -125,7 +125,7 @@ func (m *machine) extreme(name string, v value, key func(value) value) value {
 }
 
 // selected picks the items for which a test holds, or does not.
-func (m *machine) selected(name string, v value, a *arguments) value {
+func (m *caller) selected(name string, v value, a *arguments) value {
 	return m.lazily(func(yield func(value)) {
 		if !truth(v) {
 			return

@@ -30,8 +30,8 @@ func noFilter(name string) string {
 // textFilter returns the filters that change a text.
 func textFilter(name string) (*native, bool) {
 	n := &native{name: name}
-	change := func(f func(string) string) func(*machine, value, *arguments) value {
-		return func(m *machine, v value, _ *arguments) value {
+	change := func(f func(string) string) func(*caller, value, *arguments) value {
+		return func(m *caller, v value, _ *arguments) value {
 			s, of := m.softText(v)
 			return like(of, m.changed(s, f, caseCost))
 		}
@@ -44,27 +44,27 @@ func textFilter(name string) (*native, bool) {
 	case "capitalize":
 		n.call = change(capitalized)
 	case "title":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.changed(m.str(v), titledWords, titleCost) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.changed(m.str(v), titledWords, titleCost) }
 	case "string":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			_, out := m.softText(v)
 			return out
 		}
 	case "trim":
 		n.params, n.most = "chars", 1
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			s, of := m.softText(v)
 			return like(of, m.stripped("strip", s, a.or(0, nil)))
 		}
 	case "center":
 		n.params, n.most = "width", 1
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			s, of := m.softText(v)
 			return like(of, m.padded(name, s, m.integer(a.or(0, 80)), " "))
 		}
 	case "replace":
 		n.params, n.least, n.most = "old new count", 2, 3
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			count := a.or(2, nil)
 			if count == nil {
 				count = -1
@@ -72,7 +72,7 @@ func textFilter(name string) (*native, bool) {
 			return m.replaced(m.str(v), m.str(a.pos[0]), m.str(a.pos[1]), m.integer(count))
 		}
 	case "wordcount":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			s := m.str(v)
 			m.step(len(s) / 8)
 			return countWords(s)
@@ -129,7 +129,7 @@ func formFilter(name string) (*native, bool) {
 	switch name {
 	case "default", "d":
 		n.params, n.most = "default_value boolean", 2
-		n.call = func(_ *machine, v value, a *arguments) value {
+		n.call = func(_ *caller, v value, a *arguments) value {
 			if _, ok := v.(*undefined); ok || truth(a.or(1, false)) && !truth(v) {
 				return a.or(0, "")
 			}
@@ -137,12 +137,12 @@ func formFilter(name string) (*native, bool) {
 		}
 	case "tojson":
 		n.params, n.most = "indent", 1
-		n.call = func(m *machine, v value, a *arguments) value { return m.json(v, a.or(0, nil)) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.json(v, a.or(0, nil)) }
 	case "pprint":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.pretty(v) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.pretty(v) }
 	case "attr":
 		n.params, n.least, n.most = "name", 1, 1
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			name := m.text(a.pos[0])
 			none := &undefined{name: name}
 			if hidden(name) {
@@ -158,7 +158,7 @@ func formFilter(name string) (*native, bool) {
 		}
 	case "format":
 		n.most, n.keywords = -1, true
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			s, of := m.softText(v)
 			if len(a.pos) > 0 && len(a.names) > 0 {
 				m.fail("format takes values with names or without, not both")
@@ -173,10 +173,10 @@ func formFilter(name string) (*native, bool) {
 			return like(of, m.percent(s, of, d))
 		}
 	case "urlencode":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.urlEncoded(v) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.urlEncoded(v) }
 	case "xmlattr":
 		n.params, n.most = "autospace", 1
-		n.call = func(m *machine, v value, a *arguments) value { return m.xmlAttributes(v, truth(a.or(0, true))) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.xmlAttributes(v, truth(a.or(0, true))) }
 	default:
 		return nil, false
 	}
@@ -188,13 +188,13 @@ func markupFilter(name string) (*native, bool) {
 	n := &native{name: name}
 	switch name {
 	case "escape", "e":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.escaped(v) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.escaped(v) }
 	case "forceescape":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.escapedText(m.str(v)) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.escapedText(m.str(v)) }
 	case "safe":
-		n.call = func(m *machine, v value, _ *arguments) value { return markup(m.str(v)) }
+		n.call = func(m *caller, v value, _ *arguments) value { return markup(m.str(v)) }
 	case "striptags":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.withoutTags(m.str(v)) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.withoutTags(m.str(v)) }
 	default:
 		return nil, false
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // formatted is str.format and str.format_map.
-func (m *machine) formatted(name string, self value, a *arguments) value {
+func (m *caller) formatted(name string, self value, a *arguments) value {
 	s, _ := textOf(self)
 	if isMarkup(self) {
 		m.fail("%s of markup is not supported", name)
@@ -26,7 +26,7 @@ func (m *machine) formatted(name string, self value, a *arguments) value {
 }
 
 type formatter struct {
-	m      *machine
+	m      *caller
 	args   *arguments
 	named  *dict // of format_map
 	next   int   // number of the next field without one
@@ -199,7 +199,7 @@ func (f *formatter) position(i int) value {
 }
 
 // formatValue is Python's format() of a value.
-func (m *machine) formatValue(v value, spec string) string {
+func (m *caller) formatValue(v value, spec string) string {
 	if spec == "" {
 		return m.str(v)
 	}
@@ -223,7 +223,7 @@ func (m *machine) formatValue(v value, spec string) string {
 }
 
 // spec reads a format such as *^+10,.2f.
-func (m *machine) spec(s string) directive {
+func (m *caller) spec(s string) directive {
 	whole := s
 	d := directive{precision: -1}
 	_, n := utf8.DecodeRuneInString(s)
@@ -279,7 +279,7 @@ func (m *machine) spec(s string) directive {
 	return d
 }
 
-func (m *machine) formatText(d directive, s string) string {
+func (m *caller) formatText(d directive, s string) string {
 	if d.kind != 0 && d.kind != 's' || d.sign != 0 || d.alternate || d.group != 0 || d.align == '=' && !d.zero {
 		m.fail("this format is not one for text")
 	}
@@ -289,7 +289,7 @@ func (m *machine) formatText(d directive, s string) string {
 	if d.align == 0 || d.align == '=' {
 		d.align = '<'
 	}
-	return d.pad(m, "", s)
+	return d.pad(m.counter, "", s)
 }
 
 func (d directive) alignedNumber() directive {
@@ -299,7 +299,7 @@ func (d directive) alignedNumber() directive {
 	return d
 }
 
-func (m *machine) formatWhole(d directive, v value) string {
+func (m *caller) formatWhole(d directive, v value) string {
 	d = d.alignedNumber()
 	switch d.kind {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
@@ -316,7 +316,7 @@ func (m *machine) formatWhole(d directive, v value) string {
 	return m.formatInteger(d, v)
 }
 
-func (m *machine) formatNumber(d directive, f float64) string {
+func (m *caller) formatNumber(d directive, f float64) string {
 	d = d.alignedNumber()
 	switch d.kind {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
@@ -333,7 +333,7 @@ func (m *machine) formatNumber(d directive, f float64) string {
 		}
 		s := string(appendFloat(nil, f))
 		sign := d.signOf(strings.HasPrefix(s, "-"))
-		return d.padNumber(m, sign, strings.TrimPrefix(s, "-"))
+		return d.padNumber(m.counter, sign, strings.TrimPrefix(s, "-"))
 	}
 	m.fail("this format is not one for floats")
 	return ""
@@ -341,7 +341,7 @@ func (m *machine) formatNumber(d directive, f float64) string {
 
 // formatShort is a format with a precision and without a kind: like g, but with a digit
 // after the point.
-func (m *machine) formatShort(d directive, f float64) string {
+func (m *caller) formatShort(d directive, f float64) string {
 	if f-f != 0 {
 		d.kind = 'g'
 		return m.formatFloat(d, f)
@@ -364,5 +364,5 @@ func (m *machine) formatShort(d directive, f float64) string {
 		}
 		s += ".0"
 	}
-	return d.padNumber(m, sign, s)
+	return d.padNumber(m.counter, sign, s)
 }

@@ -1,6 +1,10 @@
 package template
 
-import "github.com/modelgateway/modelgateway/cluster/fault"
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+)
 
 const globalNames = "cycler, dict, joiner, namespace, raise_exception, range"
 
@@ -10,14 +14,14 @@ func globalOf(name string) (*native, bool) {
 	switch name {
 	case "range":
 		n.most, n.least, n.keywords, n.positional, n.params = 3, 1, false, true, "start stop step"
-		n.call = func(m *machine, _ value, a *arguments) value { return m.newRange(a) }
+		n.call = func(m *caller, _ value, a *arguments) value { return m.newRange(a) }
 	case "dict":
-		n.call = func(m *machine, _ value, a *arguments) value { return m.newDict(a) }
+		n.call = func(m *caller, _ value, a *arguments) value { return m.newDict(a) }
 	case "namespace":
-		n.call = func(m *machine, _ value, a *arguments) value { return &namespace{m.newDict(a)} }
+		n.call = func(m *caller, _ value, a *arguments) value { return &namespace{m.newDict(a)} }
 	case "cycler":
 		n.keywords = false
-		n.call = func(m *machine, _ value, a *arguments) value {
+		n.call = func(m *caller, _ value, a *arguments) value {
 			if len(a.pos) == 0 {
 				m.fail("cycler needs values")
 			}
@@ -25,10 +29,10 @@ func globalOf(name string) (*native, bool) {
 		}
 	case "joiner":
 		n.params, n.most, n.keywords = "sep", 1, false
-		n.call = func(_ *machine, _ value, a *arguments) value { return &joiner{between: a.or(0, ", ")} }
+		n.call = func(_ *caller, _ value, a *arguments) value { return &joiner{between: a.or(0, ", ")} }
 	case "raise_exception":
 		n.params, n.least, n.most, n.keywords = "message", 1, 1, false
-		n.call = func(m *machine, _ value, a *arguments) value { panic(&failure{m.raised(a.pos[0])}) }
+		n.call = func(m *caller, _ value, a *arguments) value { panic(&failure{m.raised(a.pos[0])}) }
 	default:
 		return nil, false
 	}
@@ -48,14 +52,14 @@ func noFunction(name string) string {
 
 // raised is the error of raise_exception. Its text is the template's, which may hold
 // values, so only a message that is written in the template becomes part of it.
-func (m *machine) raised(message value) *fault.Error {
-	if s, ok := message.(string); ok && m.tpl.says(s) {
+func (m *caller) raised(message value) *fault.Error {
+	if s, ok := message.(string); ok && strings.Contains(m.source, s) {
 		return m.wrong("template_error", "the template refuses these values: %s", s)
 	}
 	return m.wrong("template_error", "the template refuses these values")
 }
 
-func (m *machine) newRange(a *arguments) value {
+func (m *caller) newRange(a *arguments) value {
 	r := &rangeOf{start: 0, stop: m.integer(a.pos[0]), step: 1}
 	if a.given(1) {
 		r.start, r.stop = r.stop, m.integer(a.pos[1])
@@ -83,7 +87,7 @@ func (m *machine) newRange(a *arguments) value {
 }
 
 // newDict is Python's dict: from a dict or from pairs, and from names.
-func (m *machine) newDict(a *arguments) *dict {
+func (m *caller) newDict(a *arguments) *dict {
 	out := &dict{}
 	m.grow(48)
 	if len(a.pos) > 1 {

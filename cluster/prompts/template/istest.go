@@ -36,7 +36,7 @@ func testOf(name string) (*native, bool) {
 		sign, n.params, n.positional = "in", "seq", false
 	case "sameas":
 		n.positional = false
-		n.call = func(m *machine, v value, a *arguments) value {
+		n.call = func(m *caller, v value, a *arguments) value {
 			other := a.pos[0]
 			if other != nil && !isBool(other) {
 				m.fail(sameas)
@@ -46,12 +46,12 @@ func testOf(name string) (*native, bool) {
 		return n, true
 	case "divisibleby":
 		n.params, n.positional = "num", false
-		n.call = func(m *machine, v value, a *arguments) value { return m.equal(m.binary("%", v, a.pos[0]), 0) }
+		n.call = func(m *caller, v value, a *arguments) value { return m.equal(m.binary("%", v, a.pos[0]), 0) }
 		return n, true
 	default:
 		return nil, false
 	}
-	n.call = func(m *machine, v value, a *arguments) value { return m.compare(sign, v, a.pos[0]) }
+	n.call = func(m *caller, v value, a *arguments) value { return m.compare(sign, v, a.pos[0]) }
 	return n, true
 }
 
@@ -106,7 +106,7 @@ func kindTest(name string) (*native, bool) {
 	default:
 		return contentTest(name)
 	}
-	return &native{name: name, call: func(_ *machine, v value, _ *arguments) value { return is(v) }}, true
+	return &native{name: name, call: func(_ *caller, v value, _ *arguments) value { return is(v) }}, true
 }
 
 // contentTest returns the tests that look at what a value is.
@@ -114,22 +114,22 @@ func contentTest(name string) (*native, bool) {
 	n := &native{name: name}
 	switch name {
 	case "odd":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 1) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 1) }
 	case "even":
-		n.call = func(m *machine, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 0) }
+		n.call = func(m *caller, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 0) }
 	case "lower":
-		n.call = func(m *machine, v value, _ *arguments) value { return inCase(m.str(v), isUpperRune) }
+		n.call = func(m *caller, v value, _ *arguments) value { return inCase(m.str(v), isUpperRune) }
 	case "upper":
-		n.call = func(m *machine, v value, _ *arguments) value { return inCase(m.str(v), isLowerRune) }
+		n.call = func(m *caller, v value, _ *arguments) value { return inCase(m.str(v), isLowerRune) }
 	case "filter":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			m.hash(v)
 			name, ok := textOf(v)
 			_, known := filterOf(name)
 			return ok && (known || name == "random" || name == "urlize")
 		}
 	case "test":
-		n.call = func(m *machine, v value, _ *arguments) value {
+		n.call = func(m *caller, v value, _ *arguments) value {
 			m.hash(v)
 			name, ok := textOf(v)
 			_, known := testOf(name)

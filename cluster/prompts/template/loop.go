@@ -1,7 +1,10 @@
 package template
 
+import "strconv"
+
 // loop is the variable loop of a loop's body.
 type loop struct {
+	m       *machine
 	feed    *feed
 	index   int // from 0
 	depth   int // from 0
@@ -45,12 +48,15 @@ func (f *feed) next(m *machine) (value, bool) {
 }
 
 func (f *feed) passes(m *machine, item value) bool {
-	env, tpl := m.env, m.tpl
-	m.env, m.tpl = f.env, f.tpl
+	outer, includes := m.where, m.includes
+	defer func() { // a filter can end with the failure of the test, and the rendering goes on
+		m.goTo(outer)
+		m.includes = includes
+	}()
+	m.env = f.env
+	m.enterSource(f.tpl)
 	m.assign(f.node.testTargetInTest, item)
-	yes := truth(f.node.test.eval(m))
-	m.env, m.tpl = env, tpl
-	return yes
+	return truth(m.eval(f.node.test))
 }
 
 func (l *loop) next(m *machine) (value, bool) {
@@ -81,7 +87,8 @@ func (l *loop) peek(m *machine) (value, bool) {
 	return l.waiting[0], true
 }
 
-func (l *loop) length(m *machine) int {
+func (l *loop) length() int {
+	m := l.m
 	if l.feed.node.test == nil {
 		return l.feed.size
 	}
@@ -95,8 +102,8 @@ func (l *loop) length(m *machine) int {
 	}
 }
 
-func (n *forNode) exec(m *machine) control {
-	v := n.list.eval(m)
+func (m *machine) execFor(n *forNode) control {
+	v := m.eval(n.list)
 	m.at = n.at
 	if !n.recursive {
 		return m.iterate(n, v, 0)
@@ -112,10 +119,11 @@ func (m *machine) again(l *loop, items value) value {
 		m.fail("the loop must be recursive to be called")
 	}
 	m.deeper()
-	env, tpl := m.env, m.tpl
-	m.env, m.tpl = l.env, l.tpl
+	outer := m.where
+	m.env = l.env
+	m.enterSource(l.tpl)
 	text, _ := m.captured(func() control { return m.iterate(l.node, items, l.depth+1) })
-	m.env, m.tpl = env, tpl
+	m.goTo(outer)
 	m.higher()
 	return text
 }
@@ -140,7 +148,7 @@ func (m *machine) iterate(n *forNode, v value, depth int) control {
 	var state *loop
 	if n.loop != nil {
 		m.grow(160)
-		state = &loop{feed: f, index: -1, depth: depth}
+		state = &loop{m: m, feed: f, index: -1, depth: depth}
 		if n.recursive {
 			state.node, state.env, state.tpl = n, m.env.outer, m.tpl
 		}
@@ -172,24 +180,31 @@ func (m *machine) iterate(n *forNode, v value, depth int) control {
 	return out
 }
 
+func (*loop) typeName() string { return "loop" }
+
+func (l *loop) appendTo(out []byte) []byte {
+	out = strconv.AppendInt(append(out, "<LoopContext "...), int64(l.index+1), 10)
+	return append(strconv.AppendInt(append(out, '/'), int64(l.length()), 10), '>')
+}
+
 // attribute returns an attribute of the loop.
-func (l *loop) attribute(m *machine, name string) (value, bool) {
+func (l *loop) attribute(name string) (value, bool) {
 	switch name {
 	case "index":
 		return l.index + 1, true
 	case "index0":
 		return l.index, true
 	case "revindex":
-		return l.length(m) - l.index, true
+		return l.length() - l.index, true
 	case "revindex0":
-		return l.length(m) - l.index - 1, true
+		return l.length() - l.index - 1, true
 	case "first":
 		return l.index == 0, true
 	case "last":
-		_, more := l.peek(m)
+		_, more := l.peek(l.m)
 		return !more, true
 	case "length":
-		return l.length(m), true
+		return l.length(), true
 	case "depth":
 		return l.depth + 1, true
 	case "depth0":
@@ -200,7 +215,7 @@ func (l *loop) attribute(m *machine, name string) (value, bool) {
 		}
 		return l.before, true
 	case "nextitem":
-		if v, more := l.peek(m); more {
+		if v, more := l.peek(l.m); more {
 			return v, true
 		}
 		return &undefined{name: "the item after the last"}, true
@@ -208,18 +223,17 @@ func (l *loop) attribute(m *machine, name string) (value, bool) {
 	return nil, false
 }
 
-func loopMethod(name string) (*native, bool) {
+func (l *loop) method(name string) (*native, bool) {
 	switch name {
 	case "cycle":
-		return &native{name: name, most: -1, call: func(m *machine, self value, a *arguments) value {
+		return &native{name: name, most: -1, call: func(m *caller, _ value, a *arguments) value {
 			if len(a.pos) == 0 {
 				m.fail("loop.cycle needs values")
 			}
-			return a.pos[self.(*loop).index%len(a.pos)]
+			return a.pos[l.index%len(a.pos)]
 		}}, true
 	case "changed":
-		return &native{name: name, most: -1, call: func(m *machine, self value, a *arguments) value {
-			l := self.(*loop)
+		return &native{name: name, most: -1, call: func(m *caller, _ value, a *arguments) value {
 			if l.changed != nil && m.equalLists(l.changed, a.pos) {
 				return false
 			}

@@ -2,6 +2,7 @@ package template
 
 // macro is a macro, or the body of a call block, with the frame that it was defined in.
 type macro struct {
+	m       *machine
 	node    *macroNode
 	env     *env
 	tpl     *Template
@@ -10,7 +11,7 @@ type macro struct {
 
 func (m *machine) define(n *macroNode) *macro {
 	m.grow(48)
-	return &macro{n, m.env, m.tpl, m.context}
+	return &macro{m, n, m.env, m.tpl, m.context}
 }
 
 // callMacro runs a macro and returns what it writes.
@@ -20,22 +21,24 @@ func (m *machine) callMacro(c *macro, a *arguments) value {
 	at := m.at
 	e := m.newEnv(n.frame, c.env)
 	m.bindMacro(n, a, e)
-	outer, tpl, context := m.env, m.tpl, m.context
-	m.env, m.tpl, m.context = e, c.tpl, c.context
+	outer := m.where
+	m.env, m.context = e, c.context
+	m.enterSource(c.tpl)
 	m.start(n.frame)
 	for i, index := range n.slots {
 		if e.slots[index] != any(unset{}) {
 			continue
 		}
 		if d := i - (len(n.params) - len(n.defaults)); d >= 0 {
-			e.slots[index] = n.defaults[d].eval(m)
+			e.slots[index] = m.eval(n.defaults[d])
 		} else {
 			e.slots[index] = n.params[i].none
 		}
 	}
 	text, _ := m.captured(func() control { return m.nodes(n.body) })
 	m.leave()
-	m.env, m.tpl, m.context, m.at = outer, tpl, context, at
+	m.goTo(outer)
+	m.at = at
 	m.higher()
 	return text
 }
@@ -104,8 +107,19 @@ func (n *macroNode) hasParam(name string) bool {
 	return false
 }
 
+func (*macro) typeName() string { return "macro" }
+
+func (c *macro) appendTo(out []byte) []byte {
+	if c.node.name == "" {
+		return append(out, "<Macro anonymous>"...)
+	}
+	return append(c.m.appendQuoted(append(out, "<Macro "...), c.node.name), '>')
+}
+
+func (*macro) method(string) (*native, bool) { return nil, false }
+
 // attribute returns an attribute of a macro.
-func (c *macro) attribute(m *machine, name string) (value, bool) {
+func (c *macro) attribute(name string) (value, bool) {
 	switch name {
 	case "name":
 		if c.node.name == "" {
@@ -117,7 +131,7 @@ func (c *macro) attribute(m *machine, name string) (value, bool) {
 		for i, p := range c.node.params {
 			out[i] = p.text
 		}
-		return m.newTuple(out...), true
+		return c.m.newTuple(out...), true
 	case "catch_kwargs":
 		return c.node.kwargs != nil, true
 	case "catch_varargs":

@@ -7,7 +7,7 @@ import (
 
 // escaped is Jinja's escape: text in which the characters that mean something in HTML are
 // replaced. Markup stays as it is.
-func (m *machine) escaped(v value) markup {
+func (m *counter) escaped(v value) markup {
 	switch v := v.(type) {
 	case markup:
 		return v
@@ -19,7 +19,7 @@ func (m *machine) escaped(v value) markup {
 	return m.escapedText(m.str(v))
 }
 
-func (m *machine) escapedText(s string) markup {
+func (m *counter) escapedText(s string) markup {
 	if !strings.ContainsAny(s, `&<>'"`) {
 		m.work(len(s))
 		return markup(s)
@@ -56,7 +56,7 @@ func (m *machine) escapedText(s string) markup {
 }
 
 // withoutTags removes comments and tags, joins white space, and reads HTML's characters.
-func (m *machine) withoutTags(s string) string {
+func (m *counter) withoutTags(s string) string {
 	m.times(len(s), 6)
 	m.work(4 * len(s))
 	s = without(s, "<!--", "-->")

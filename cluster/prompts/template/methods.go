@@ -2,7 +2,7 @@ package template
 
 // methodOf returns a method of a value.
 func methodOf(of value, name string) (*native, bool) {
-	switch of.(type) {
+	switch of := of.(type) {
 	case string, markup:
 		if n, ok := trimMethod(name); ok {
 			return n, true
@@ -18,18 +18,18 @@ func methodOf(of value, name string) (*native, bool) {
 		return dictMethod(name)
 	case *list:
 		if name == "copy" {
-			return &native{name: name, call: func(_ *machine, self value, _ *arguments) value { return self }}, true
+			return &native{name: name, call: func(_ *caller, self value, _ *arguments) value { return self }}, true
 		}
 		return listMethod(name)
 	case *tuple, *rangeOf:
 		return listMethod(name)
-	case *loop:
-		return loopMethod(name)
+	case attributed:
+		return of.method(name)
 	case *cycler:
 		return cyclerMethod(name)
 	case float64:
 		if name == "is_integer" {
-			return &native{name: name, call: func(_ *machine, self value, _ *arguments) value {
+			return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
 				f := self.(float64)
 				return f-f == 0 && f == float64(int64(f)) || f-f == 0 && (f >= 1<<53 || f <= -(1<<53))
 			}}, true
@@ -48,14 +48,14 @@ func conjugate(name string) (*native, bool) {
 	if name != "conjugate" {
 		return nil, false
 	}
-	return &native{name: name, call: func(_ *machine, self value, _ *arguments) value {
+	return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
 		v, _ := numberAttribute(self, "real")
 		return v
 	}}, true
 }
 
 func bitMethod(name string) *native {
-	return &native{name: name, call: func(_ *machine, self value, _ *arguments) value {
+	return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
 		b, _ := asBig(self)
 		if name == "bit_length" {
 			return b.BitLen()
@@ -72,16 +72,16 @@ func dictMethod(name string) (*native, bool) {
 	n := &native{name: name, positional: true}
 	switch name {
 	case "items":
-		n.call = func(m *machine, self value, _ *arguments) value { return m.entries(self.(*dict)) }
+		n.call = func(m *caller, self value, _ *arguments) value { return m.entries(self.(*dict)) }
 	case "keys":
-		n.call = func(_ *machine, self value, _ *arguments) value { return &view{"keys", self.(*dict).keys} }
+		n.call = func(_ *caller, self value, _ *arguments) value { return &view{"keys", self.(*dict).keys} }
 	case "values":
-		n.call = func(_ *machine, self value, _ *arguments) value { return &view{"values", self.(*dict).values} }
+		n.call = func(_ *caller, self value, _ *arguments) value { return &view{"values", self.(*dict).values} }
 	case "copy":
-		n.call = func(_ *machine, self value, _ *arguments) value { return self }
+		n.call = func(_ *caller, self value, _ *arguments) value { return self }
 	case "get":
 		n.params, n.least, n.most = "key default", 1, 2
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			m.hash(a.pos[0])
 			if v, ok := m.get(self.(*dict), a.pos[0]); ok {
 				return v
@@ -94,22 +94,11 @@ func dictMethod(name string) (*native, bool) {
 	return n, true
 }
 
-// entries returns the pairs of a dict.
-func (m *machine) entries(d *dict) *view {
-	m.times(d.len(), 5*wordBytes)
-	m.step(d.len() / 4)
-	items := make([]value, d.len())
-	for i, k := range d.keys {
-		items[i] = &tuple{items: []value{k, d.values[i]}}
-	}
-	return &view{"items", items}
-}
-
 func listMethod(name string) (*native, bool) {
 	n := &native{name: name, params: "value", least: 1, most: 1, positional: true}
 	switch name {
 	case "count":
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			count := 0
 			for _, item := range m.items(self) {
 				if m.equal(item, a.pos[0]) {
@@ -120,7 +109,7 @@ func listMethod(name string) (*native, bool) {
 		}
 	case "index":
 		n.params, n.most = "value start stop", 3
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			items := m.items(self)
 			var bounds [3]value
 			for i := range 2 {
@@ -144,14 +133,14 @@ func listMethod(name string) (*native, bool) {
 func cyclerMethod(name string) (*native, bool) {
 	switch name {
 	case "next":
-		return &native{name: name, call: func(_ *machine, self value, _ *arguments) value {
+		return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
 			c := self.(*cycler)
 			v := c.items[c.at]
 			c.at = (c.at + 1) % len(c.items)
 			return v
 		}}, true
 	case "reset":
-		return &native{name: name, call: func(_ *machine, self value, _ *arguments) value {
+		return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
 			self.(*cycler).at = 0
 			return nil
 		}}, true

@@ -8,24 +8,24 @@ func searchMethod(name string) (*native, bool) {
 	n := &native{name: name, params: "sub start end", least: 1, most: 3, positional: true}
 	switch name {
 	case "find", "rfind", "index", "rindex", "count":
-		n.call = func(m *machine, self value, a *arguments) value { return m.found(name, self, a) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.found(name, self, a) }
 	case "startswith", "endswith":
-		n.call = func(m *machine, self value, a *arguments) value { return m.bordered(name, self, a) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.bordered(name, self, a) }
 	case "split", "rsplit":
 		n.params, n.least, n.most, n.positional = "sep maxsplit", 0, 2, false
-		n.call = func(m *machine, self value, a *arguments) value { return m.split(name, self, a) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.split(name, self, a) }
 	case "splitlines":
 		n.params, n.least, n.most, n.positional = "keepends", 0, 1, false
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			return m.texts(self, s, splitLines(s, truth(a.or(0, false))))
 		}
 	case "partition", "rpartition":
 		n.params, n.most = "sep", 1
-		n.call = func(m *machine, self value, a *arguments) value { return m.parted(name, self, a) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.parted(name, self, a) }
 	case "replace":
 		n.params, n.least = "old new count", 2
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			with := m.text(a.pos[1])
 			if _, ok := self.(markup); ok {
@@ -35,10 +35,10 @@ func searchMethod(name string) (*native, bool) {
 		}
 	case "join":
 		n.params, n.most = "iterable", 1
-		n.call = func(m *machine, self value, a *arguments) value { return m.joinedBy(self, a.pos[0]) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.joinedBy(self, a.pos[0]) }
 	case "format", "format_map":
 		n.least, n.most, n.keywords = 0, -1, true
-		n.call = func(m *machine, self value, a *arguments) value { return m.formatted(name, self, a) }
+		n.call = func(m *caller, self value, a *arguments) value { return m.formatted(name, self, a) }
 	default:
 		return nil, false
 	}
@@ -46,7 +46,7 @@ func searchMethod(name string) (*native, bool) {
 }
 
 // joinedBy is str.join. Markup escapes the items.
-func (m *machine) joinedBy(self, list value) value {
+func (m *caller) joinedBy(self, list value) value {
 	between, _ := textOf(self)
 	_, safe := self.(markup)
 	items := m.items(list)
@@ -63,24 +63,9 @@ func (m *machine) joinedBy(self, list value) value {
 	return like(self, m.joinTexts(parts, between))
 }
 
-// joinTexts joins texts, whose length is counted before.
-func (m *machine) joinTexts(parts []string, between string) string {
-	size := 0
-	for _, p := range parts {
-		size += len(p)
-	}
-	if len(parts) > 1 {
-		m.times(len(parts)-1, len(between))
-		size += (len(parts) - 1) * len(between)
-	}
-	m.grow(size)
-	m.work(size)
-	return strings.Join(parts, between)
-}
-
 // within returns the part of a text between two optional bounds, and at which character
 // it starts. It is false if the part ends before it starts.
-func (m *machine) within(s string, a *arguments) (part string, start int, ok bool) {
+func (m *caller) within(s string, a *arguments) (part string, start int, ok bool) {
 	m.work(len(s))
 	if !a.given(1) && !a.given(2) {
 		return s, 0, true
@@ -106,7 +91,7 @@ func (m *machine) within(s string, a *arguments) (part string, start int, ok boo
 	return s[from : from+byteAt(s[from:], c.n)], c.start, true
 }
 
-func (m *machine) found(name string, self value, a *arguments) value {
+func (m *caller) found(name string, self value, a *arguments) value {
 	s, _ := textOf(self)
 	sub := m.text(a.pos[0])
 	part, start, ok := m.within(s, a)
@@ -131,7 +116,7 @@ func (m *machine) found(name string, self value, a *arguments) value {
 	return start + runes(part[:i])
 }
 
-func (m *machine) bordered(name string, self value, a *arguments) value {
+func (m *caller) bordered(name string, self value, a *arguments) value {
 	s, _ := textOf(self)
 	part, _, ok := m.within(s, a)
 	choices := []value{a.pos[0]}
@@ -149,7 +134,7 @@ func (m *machine) bordered(name string, self value, a *arguments) value {
 }
 
 // texts returns parts of a text as a list.
-func (m *machine) texts(self value, s string, parts []string) value {
+func (m *caller) texts(self value, s string, parts []string) value {
 	m.work(len(s))
 	m.times(len(parts), 3*wordBytes)
 	m.step(len(parts))
@@ -160,7 +145,7 @@ func (m *machine) texts(self value, s string, parts []string) value {
 	return m.newList(items)
 }
 
-func (m *machine) split(name string, self value, a *arguments) value {
+func (m *caller) split(name string, self value, a *arguments) value {
 	s, _ := textOf(self)
 	most := m.integer(a.or(1, -1))
 	sep := a.or(0, nil)
@@ -229,7 +214,7 @@ func splitSpace(s string, most int, fromRight bool) []string { //nolint:revive /
 	return out
 }
 
-func (m *machine) parted(name string, self value, a *arguments) value {
+func (m *caller) parted(name string, self value, a *arguments) value {
 	s, _ := textOf(self)
 	sep := m.text(a.pos[0])
 	if sep == "" {
@@ -252,7 +237,7 @@ func (m *machine) parted(name string, self value, a *arguments) value {
 }
 
 // replaced is str.replace. A negative count is no limit.
-func (m *machine) replaced(s, old, with string, count int) string {
+func (m *caller) replaced(s, old, with string, count int) string {
 	m.work(len(s))
 	n := strings.Count(s, old)
 	if count >= 0 {

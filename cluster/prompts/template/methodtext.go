@@ -10,13 +10,13 @@ func trimMethod(name string) (*native, bool) {
 	n := &native{name: name, params: "chars", most: 1, positional: true}
 	switch name {
 	case "strip", "lstrip", "rstrip":
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			return like(self, m.stripped(name, s, a.or(0, nil)))
 		}
 	case "removeprefix", "removesuffix":
 		n.least = 1
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			m.work(len(s))
 			if name == "removeprefix" {
@@ -26,7 +26,7 @@ func trimMethod(name string) (*native, bool) {
 		}
 	case "center", "ljust", "rjust":
 		n.params, n.least, n.most = "width fillchar", 1, 2
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			fill := m.text(a.or(1, " "))
 			if runes(fill) != 1 {
@@ -39,7 +39,7 @@ func trimMethod(name string) (*native, bool) {
 		}
 	case "zfill":
 		n.params, n.least = "width", 1
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			sign := ""
 			if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -49,7 +49,7 @@ func trimMethod(name string) (*native, bool) {
 		}
 	case "expandtabs":
 		n.params, n.positional = "tabsize", false
-		n.call = func(m *machine, self value, a *arguments) value {
+		n.call = func(m *caller, self value, a *arguments) value {
 			s, _ := textOf(self)
 			return like(self, m.expanded(s, m.integer(a.or(0, 8))))
 		}
@@ -60,7 +60,7 @@ func trimMethod(name string) (*native, bool) {
 }
 
 // stripped is str.strip, lstrip or rstrip.
-func (m *machine) stripped(name, s string, chars value) string {
+func (m *caller) stripped(name, s string, chars value) string {
 	m.work(len(s))
 	cut := isSpace
 	if chars != nil {
@@ -78,7 +78,7 @@ func (m *machine) stripped(name, s string, chars value) string {
 }
 
 // padded is str.center, ljust or rjust.
-func (m *machine) padded(name, s string, width int, fill string) string {
+func (m *caller) padded(name, s string, width int, fill string) string {
 	m.work(len(s))
 	missing := width - runes(s)
 	if missing <= 0 {
@@ -96,7 +96,7 @@ func (m *machine) padded(name, s string, width int, fill string) string {
 	return strings.Repeat(fill, left) + s + strings.Repeat(fill, missing-left)
 }
 
-func (m *machine) expanded(s string, size int) string {
+func (m *caller) expanded(s string, size int) string {
 	m.times(strings.Count(s, "\t"), max(0, size))
 	m.work(len(s))
 	var out strings.Builder
@@ -138,7 +138,7 @@ func caseMethod(name string) (*native, bool) {
 	default:
 		return nil, false
 	}
-	return &native{name: name, call: func(m *machine, self value, _ *arguments) value {
+	return &native{name: name, call: func(m *caller, self value, _ *arguments) value {
 		s, _ := textOf(self)
 		if name == "casefold" && strings.IndexFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) >= 0 {
 			m.fail("casefold is not supported for these letters")
@@ -154,7 +154,7 @@ const (
 )
 
 // changed counts and applies a change of a text's letters.
-func (m *machine) changed(s string, change func(string) string, cost int) string {
+func (m *caller) changed(s string, change func(string) string, cost int) string {
 	m.work(len(s))
 	m.grow(2*len(s) + wordBytes)
 	if !isASCII(s) {
@@ -201,7 +201,7 @@ func kindMethod(name string) (*native, bool) {
 	default:
 		return nil, false
 	}
-	return &native{name: name, call: func(m *machine, self value, _ *arguments) value {
+	return &native{name: name, call: func(m *caller, self value, _ *arguments) value {
 		s, _ := textOf(self)
 		m.step(len(s) / 8)
 		if strings.IndexFunc(s, func(r rune) bool { return unclear(name, r) }) >= 0 {

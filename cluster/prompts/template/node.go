@@ -1,18 +1,21 @@
 package template
 
-// node is a statement: it writes to the output or changes variables.
-type node interface {
-	exec(m *machine) control
-}
+// node is a statement, which writes to the output or changes variables: one of the types of this file.
+type node interface{ isNode() }
 
-// control says where a loop's body goes on.
-type control uint8
-
-const (
-	goOn control = iota
-	breaks
-	continues
-)
+func (*textNode) isNode()     {}
+func (*outputNode) isNode()   {}
+func (*ifNode) isNode()       {}
+func (*forNode) isNode()      {}
+func (*breakNode) isNode()    {}
+func (*continueNode) isNode() {}
+func (*setNode) isNode()      {}
+func (*setBlockNode) isNode() {}
+func (*withNode) isNode()     {}
+func (*filterNode) isNode()   {}
+func (*macroNode) isNode()    {}
+func (*callNode) isNode()     {}
+func (*includeNode) isNode()  {}
 
 // place is where a node begins in its source.
 type place struct{ at int }

@@ -60,7 +60,7 @@ func wholeBig(f float64) (*big.Int, bool) {
 }
 
 // asFloat returns a number as a float.
-func (m *machine) asFloat(v value) float64 {
+func (m *counter) asFloat(v value) float64 {
 	switch v := v.(type) {
 	case bool:
 		return float64(asInt(v))
@@ -117,7 +117,7 @@ func exact(v value) *big.Rat {
 }
 
 // signed is +v or -v.
-func (m *machine) signed(v value, minus bool) value { //nolint:revive // the flag is the sign
+func (m *counter) signed(v value, minus bool) value { //nolint:revive // the flag is the sign
 	switch v := v.(type) {
 	case float64:
 		if minus {
@@ -138,7 +138,7 @@ func (m *machine) signed(v value, minus bool) value { //nolint:revive // the fla
 }
 
 // binary is an operator between two values.
-func (m *machine) binary(sign string, a, b value) value {
+func (m *counter) binary(sign string, a, b value) value {
 	if a, ok := a.(int); ok {
 		if b, ok := b.(int); ok {
 			if v, ok := small(sign, a, b); ok {
@@ -229,7 +229,7 @@ func smallPower(a, b int) (value, bool) {
 	return out, true
 }
 
-func (m *machine) arithmetic(sign string, a, b value) value {
+func (m *counter) arithmetic(sign string, a, b value) value {
 	x, ok1 := asBig(a)
 	y, ok2 := asBig(b)
 	if ok1 && ok2 {
@@ -241,7 +241,7 @@ func (m *machine) arithmetic(sign string, a, b value) value {
 // bigBytes is what an operator between large integers takes besides its outcome.
 const bigBytes = 192
 
-func (m *machine) integers(sign string, x, y *big.Int) value {
+func (m *counter) integers(sign string, x, y *big.Int) value {
 	m.step(1 + (x.BitLen()+y.BitLen())/64)
 	m.grow(bigBytes)
 	if y.Sign() == 0 && (sign == "/" || sign == "//" || sign == "%") {
@@ -281,7 +281,7 @@ func (m *machine) integers(sign string, x, y *big.Int) value {
 	return normal(out)
 }
 
-func (m *machine) power(x, y *big.Int) value {
+func (m *counter) power(x, y *big.Int) value {
 	if y.Sign() < 0 {
 		return m.floatPower(m.asFloat(normal(x)), m.asFloat(normal(y)))
 	}
@@ -304,7 +304,7 @@ func (m *machine) power(x, y *big.Int) value {
 
 // floatPower is exact to the last bit for whole powers and square roots. The outcome of
 // others depends on the machine, so they are an error.
-func (m *machine) floatPower(x, y float64) value {
+func (m *counter) floatPower(x, y float64) value {
 	const most = 1 << 12
 	switch {
 	case x == 0 && y < 0:
@@ -338,7 +338,7 @@ func (m *machine) floatPower(x, y float64) value {
 	return f
 }
 
-func (m *machine) floats(sign string, x, y float64) value {
+func (m *counter) floats(sign string, x, y float64) value {
 	if y == 0 && (sign == "/" || sign == "//" || sign == "%") {
 		m.fail("division by zero")
 	}
@@ -384,7 +384,7 @@ func floorDivide(x, y float64) (quotient, rest float64) {
 }
 
 // joined is the sum of two texts, lists or tuples.
-func (m *machine) joined(a, b value) (value, bool) {
+func (m *counter) joined(a, b value) (value, bool) {
 	switch a := a.(type) {
 	case *list:
 		if b, ok := b.(*list); ok {
@@ -415,7 +415,7 @@ func (m *machine) joined(a, b value) (value, bool) {
 }
 
 // repeated is a text, a list or a tuple n times.
-func (m *machine) repeated(a, n value) (value, bool) {
+func (m *counter) repeated(a, n value) (value, bool) {
 	_, isFloat := n.(float64)
 	if !isNumber(n) || isFloat {
 		return nil, false
@@ -437,7 +437,7 @@ func (m *machine) repeated(a, n value) (value, bool) {
 	return like(a, m.repeat(s, times)), true
 }
 
-func (m *machine) repeatItems(items []value, times int) []value {
+func (m *counter) repeatItems(items []value, times int) []value {
 	if len(items) == 0 {
 		return nil
 	}

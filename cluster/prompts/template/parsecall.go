@@ -47,6 +47,15 @@ func (p *parser) arguments() (argumentsExpr, error) {
 // fixed reports whether the number and the names of the arguments are known.
 func (a *argumentsExpr) fixed() bool { return a.rest == nil && a.others == nil }
 
+// misfit says what is wrong with the number and the names of arguments of a native, as far as
+// it is known before they have values; empty for nothing.
+func misfit(n *native, a *argumentsExpr) string {
+	if !a.fixed() {
+		return ""
+	}
+	return n.unfit(len(a.values), a.names)
+}
+
 func (p *parser) call(of expr) (expr, error) {
 	at := p.peek().at
 	if m, ok := of.(*memberExpr); ok && m.key == nil {
@@ -90,7 +99,7 @@ func (p *parser) oneFilter(of expr) (expr, error) {
 	if err := p.known(t, out.argumentsExpr); err != nil {
 		return nil, err
 	}
-	if problem := with.misfit(&out.argumentsExpr); problem != "" {
+	if problem := misfit(with, &out.argumentsExpr); problem != "" {
 		return nil, p.wrong(t.at, "%s", problem)
 	}
 	return out, nil
@@ -155,7 +164,7 @@ func (p *parser) test(of expr) (expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if problem := with.misfit(&out.argumentsExpr); problem != "" {
+	if problem := misfit(with, &out.argumentsExpr); problem != "" {
 		return nil, p.wrong(t.at, "%s", problem)
 	}
 	if t.text == "sameas" && !singleton(out.values) {

@@ -21,7 +21,7 @@ type directive struct {
 }
 
 // percent is the operator % of a text: printf in Python's form.
-func (m *machine) percent(format string, of, with value) string {
+func (m *counter) percent(format string, of, with value) string {
 	p := &percenter{m: m, format: format, markup: isMarkup(of), with: with}
 	if t, ok := with.(*tuple); ok {
 		p.items = t.items
@@ -43,7 +43,7 @@ func isMarkup(v value) bool {
 }
 
 type percenter struct {
-	m      *machine
+	m      *counter
 	format string
 	pos    int
 	markup bool
@@ -279,7 +279,7 @@ func (p *percenter) character(d directive, v value) string {
 }
 
 // ascii escapes what is not ASCII.
-func (m *machine) ascii(s string) string {
+func (m *counter) ascii(s string) string {
 	m.times(len(s), 5)
 	var out []byte
 	for _, r := range s {
@@ -293,7 +293,7 @@ func (m *machine) ascii(s string) string {
 }
 
 // pad brings a number, after its sign, or a text to its width.
-func (d directive) pad(m *machine, sign, s string) string {
+func (d directive) pad(m *counter, sign, s string) string {
 	missing := d.width - runes(sign) - runes(s)
 	if missing <= 0 {
 		return sign + s
@@ -329,7 +329,7 @@ func (d directive) signOf(negative bool) string {
 	return ""
 }
 
-func (m *machine) formatInteger(d directive, v value) string {
+func (m *counter) formatInteger(d directive, v value) string {
 	b, _ := asBig(v)
 	base := map[byte]int{'d': 10, 'x': 16, 'X': 16, 'o': 8, 'b': 2}[d.kind]
 	m.step(b.BitLen() / 8)
@@ -352,7 +352,7 @@ func (m *machine) formatInteger(d directive, v value) string {
 }
 
 // padNumber pads a number and puts signs between its thousands, in the padding too.
-func (d directive) padNumber(m *machine, sign, s string) string {
+func (d directive) padNumber(m *counter, sign, s string) string {
 	if d.group == 0 {
 		return d.pad(m, sign, s)
 	}
@@ -387,7 +387,7 @@ func (d directive) padNumber(m *machine, sign, s string) string {
 }
 
 // formatFloat formats a float with the kinds e, f, g and %.
-func (m *machine) formatFloat(d directive, f float64) string {
+func (m *counter) formatFloat(d directive, f float64) string {
 	sign := d.signOf(math.Signbit(f) && !math.IsNaN(f))
 	f = math.Abs(f)
 	upperCase := d.kind == 'E' || d.kind == 'F' || d.kind == 'G'

@@ -6,7 +6,7 @@ import (
 )
 
 // pretty is the filter pprint: Python's pprint with lines of 80 characters.
-func (m *machine) pretty(v value) value {
+func (m *counter) pretty(v value) value {
 	p := &printer{m: m}
 	p.value(v, 0, 0, 0)
 	return m.made(string(p.out))
@@ -15,7 +15,7 @@ func (m *machine) pretty(v value) value {
 const prettyWidth = 80
 
 type printer struct {
-	m   *machine
+	m   *counter
 	out []byte
 }
 

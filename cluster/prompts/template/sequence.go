@@ -23,7 +23,7 @@ func byteAt(s string, i int) int {
 }
 
 // characters returns the characters of a text as texts.
-func (m *machine) characters(s string, of value) []value {
+func (m *counter) characters(s string, of value) []value {
 	n := runes(s)
 	m.times(n, 2*wordBytes)
 	m.step(n)
@@ -36,7 +36,7 @@ func (m *machine) characters(s string, of value) []value {
 
 // items returns what a value comes to when it is iterated over. The caller must not
 // change the slice.
-func (m *machine) items(v value) []value {
+func (m *counter) items(v value) []value {
 	items, ok := m.iterable(v)
 	if !ok {
 		m.fail("a %s cannot be iterated over", typeName(v))
@@ -44,7 +44,7 @@ func (m *machine) items(v value) []value {
 	return items
 }
 
-func (m *machine) iterable(v value) ([]value, bool) {
+func (m *counter) iterable(v value) ([]value, bool) {
 	switch v := v.(type) {
 	case *undefined:
 		return nil, true
@@ -82,14 +82,14 @@ func (m *machine) iterable(v value) ([]value, bool) {
 // isIterable reports whether items would succeed.
 func isIterable(v value) bool {
 	switch v.(type) {
-	case *undefined, *list, *tuple, *dict, *view, string, markup, *rangeOf, *generator, *loop:
+	case *undefined, *list, *tuple, *dict, *view, string, markup, *rangeOf, *generator, sized:
 		return true
 	}
 	return false
 }
 
 // lengthOf is Python's len.
-func (m *machine) lengthOf(v value) (int, bool) {
+func (m *counter) lengthOf(v value) (int, bool) {
 	switch v := v.(type) {
 	case *undefined:
 		return 0, true
@@ -103,8 +103,8 @@ func (m *machine) lengthOf(v value) (int, bool) {
 		return len(v.items), true
 	case *rangeOf:
 		return v.length, true
-	case *loop:
-		return v.length(m), true
+	case sized:
+		return v.length(), true
 	}
 	if s, ok := textOf(v); ok {
 		m.work(len(s))
@@ -113,7 +113,7 @@ func (m *machine) lengthOf(v value) (int, bool) {
 	return 0, false
 }
 
-func (m *machine) length(v value) int {
+func (m *counter) length(v value) int {
 	n, ok := m.lengthOf(v)
 	if !ok {
 		m.fail("a %s has no length", typeName(v))
@@ -123,9 +123,9 @@ func (m *machine) length(v value) int {
 
 // lazily returns a generator of what produce yields. An error of a template ends it, when
 // it is read that far.
-func (m *machine) lazily(produce func(yield func(value))) *generator {
+func (m *counter) lazily(produce func(yield func(value))) *generator {
 	g := &generator{}
-	env, tpl, context, depth, out := m.env, m.tpl, m.context, m.depth, len(m.out)
+	depth, out := m.depth, len(m.out)
 	func() {
 		defer func() {
 			r := recover()
@@ -137,7 +137,7 @@ func (m *machine) lazily(produce func(yield func(value))) *generator {
 				panic(r)
 			}
 			g.fault = f
-			m.env, m.tpl, m.context, m.depth, m.out = env, tpl, context, depth, m.out[:out]
+			m.depth, m.out = depth, m.out[:out]
 		}()
 		produce(func(v value) {
 			m.step(1)
@@ -149,7 +149,7 @@ func (m *machine) lazily(produce func(yield func(value))) *generator {
 }
 
 // slice returns of[start:stop:step]. Bounds that are nil are open.
-func (m *machine) slice(of value, bounds [3]value) value {
+func (m *counter) slice(of value, bounds [3]value) value {
 	if u, ok := of.(*undefined); ok {
 		if u.strict {
 			m.missing(u)
@@ -188,7 +188,7 @@ func (m *machine) slice(of value, bounds [3]value) value {
 }
 
 // picked returns the items of a slice. Those of a plain slice are shared.
-func (m *machine) picked(items []value, c cut) []value {
+func (m *counter) picked(items []value, c cut) []value {
 	if c.step == 1 {
 		return items[c.start : c.start+c.n : c.start+c.n]
 	}
@@ -205,7 +205,7 @@ func (m *machine) picked(items []value, c cut) []value {
 type cut struct{ start, stop, step, n int }
 
 // cut returns which of length elements the bounds of a slice mean.
-func (m *machine) cut(bounds [3]value, length int) cut {
+func (m *counter) cut(bounds [3]value, length int) cut {
 	c := cut{step: 1}
 	if bounds[2] != nil {
 		c.step = m.sliceIndex(bounds[2])
@@ -242,7 +242,7 @@ func (m *machine) cut(bounds [3]value, length int) cut {
 }
 
 // sliceIndex returns a bound of a slice. Python cuts large ones down.
-func (m *machine) sliceIndex(v value) int {
+func (m *counter) sliceIndex(v value) int {
 	const most = 1 << 40
 	if b, ok := v.(interface{ Sign() int }); ok {
 		return b.Sign() * most
@@ -251,7 +251,7 @@ func (m *machine) sliceIndex(v value) int {
 }
 
 // contains is Python's `in`.
-func (m *machine) contains(of, v value) bool {
+func (m *counter) contains(of, v value) bool {
 	switch of := of.(type) {
 	case *dict:
 		m.hash(v)
@@ -267,4 +267,32 @@ func (m *machine) contains(of, v value) bool {
 		return indexText(text, part) >= 0
 	}
 	return slices.ContainsFunc(m.items(of), func(item value) bool { return m.equal(item, v) })
+}
+
+// sorted is Python's sorted.
+func (m *counter) sorted(items []value, key func(value) value, before func(a, b value) bool, reverse bool) []value { //nolint:revive // Python's flag
+	type keyed struct{ item, key value }
+	m.times(len(items), 4*wordBytes)
+	all := make([]keyed, len(items))
+	for i, item := range items {
+		m.step(1)
+		all[i] = keyed{item, key(item)}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int {
+		if reverse {
+			a, b = b, a
+		}
+		switch {
+		case before(a.key, b.key):
+			return -1
+		case before(b.key, a.key):
+			return 1
+		}
+		return 0
+	})
+	out := make([]value, len(items))
+	for i, k := range all {
+		out[i] = k.item
+	}
+	return out
 }

@@ -2,7 +2,6 @@ package template
 
 import (
 	"fmt"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -77,7 +76,10 @@ func (t *Template) Render(values Values, resolve Resolver) (string, error) {
 // Meter counts the steps, the bytes of values and the output of several renderings together, so
 // that the bounds of one rendering hold for all of them; their output may have MaxOutputs bytes. The
 // zero value has counted nothing. It is not safe for concurrent use.
-type Meter struct{ steps, bytes, out int }
+type Meter struct {
+	counter counter
+	out     int
+}
 
 // Render renders a template within what is left of the bounds. Otherwise it is as Template.Render.
 func (c *Meter) Render(t *Template, values Values, resolve Resolver) (out string, err error) {
@@ -86,12 +88,11 @@ func (c *Meter) Render(t *Template, values Values, resolve Resolver) (out string
 			return text.text, nil
 		}
 	}
-	m := &machine{
-		tpl: t, context: &context{values: values.vars}, resolve: resolve, out: make([]byte, 0, len(t.source)+len(t.source)/4),
-		steps: c.steps, bytes: c.bytes,
-	}
+	c.counter = counter{steps: c.counter.steps, bytes: c.counter.bytes, out: make([]byte, 0, len(t.source)+len(t.source)/4)}
+	m := &machine{caller: caller{&c.counter}, where: where{context: &context{values: values.vars}}, resolve: resolve}
+	m.enterSource(t)
 	defer func() {
-		c.steps, c.bytes, c.out = m.steps, m.bytes, c.out+len(m.out)
+		c.out += len(m.out)
 		switch r := recover().(type) {
 		case nil:
 		case *failure:
@@ -114,22 +115,6 @@ func (m *machine) run() {
 	m.enter(m.tpl.frame)
 	m.nodes(m.tpl.body)
 	m.leave()
-}
-
-// says reports whether a text is part of the template.
-func (t *Template) says(text string) bool { return strings.Contains(t.source, text) }
-
-// position is where a byte of the source is, as people count.
-func position(source string, at int) (line, column int) {
-	line, column = 1, 1
-	for _, c := range source[:min(at, len(source))] {
-		if c == '\n' {
-			line, column = line+1, 1
-			continue
-		}
-		column++
-	}
-	return line, column
 }
 
 func wrongAt(source string, at int, format string, args ...any) error {

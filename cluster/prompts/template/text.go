@@ -11,8 +11,17 @@ import (
 
 func quote(word string) string { return strconv.Quote(word) }
 
+// text returns a value that has to be text.
+func (m *counter) text(v value) string {
+	s, ok := textOf(v)
+	if !ok {
+		m.fail("text is needed, not a %s", typeName(v))
+	}
+	return s
+}
+
 // print writes a value as Python's str.
-func (m *machine) print(v value) {
+func (m *counter) print(v value) {
 	if s, ok := v.(string); ok {
 		m.write(s)
 		return
@@ -24,7 +33,7 @@ func (m *machine) print(v value) {
 }
 
 // str is Python's str.
-func (m *machine) str(v value) string {
+func (m *counter) str(v value) string {
 	switch v := v.(type) {
 	case string:
 		return v
@@ -37,7 +46,7 @@ func (m *machine) str(v value) string {
 }
 
 // softText is Jinja's soft_str: str, but markup stays markup.
-func (m *machine) softText(v value) (string, value) {
+func (m *counter) softText(v value) (string, value) {
 	s := m.str(v)
 	if _, ok := v.(markup); ok {
 		return s, v
@@ -45,7 +54,7 @@ func (m *machine) softText(v value) (string, value) {
 	return s, s
 }
 
-func (m *machine) appendText(out []byte, v value) []byte {
+func (m *counter) appendText(out []byte, v value) []byte {
 	switch v := v.(type) {
 	case string:
 		m.room(len(out) + len(v))
@@ -60,7 +69,7 @@ func (m *machine) appendText(out []byte, v value) []byte {
 }
 
 // appendRepr writes a value as Python's repr.
-func (m *machine) appendRepr(out []byte, v value) []byte {
+func (m *counter) appendRepr(out []byte, v value) []byte {
 	m.room(len(out))
 	switch v := v.(type) {
 	case nil:
@@ -106,21 +115,15 @@ func (m *machine) appendRepr(out []byte, v value) []byte {
 			out = strconv.AppendInt(append(out, ", "...), int64(v.step), 10)
 		}
 		return append(out, ')')
-	case *loop:
-		out = strconv.AppendInt(append(out, "<LoopContext "...), int64(v.index+1), 10)
-		return append(strconv.AppendInt(append(out, '/'), int64(v.length(m)), 10), '>')
-	case *macro:
-		if v.node.name == "" {
-			return append(out, "<Macro anonymous>"...)
-		}
-		return append(m.appendQuoted(append(out, "<Macro "...), v.node.name), '>')
+	case object:
+		return v.appendTo(out)
 	}
 	m.fail("Python shows a %s with its address in memory; make a list of it, or call it", typeName(v))
 	return out
 }
 
 // digits returns the digits of a large integer. Python shows 4,300 at most.
-func (m *machine) digits(v *big.Int) string {
+func (m *counter) digits(v *big.Int) string {
 	const most = 4300
 	m.step(v.BitLen() / 8)
 	s := v.String()
@@ -130,7 +133,7 @@ func (m *machine) digits(v *big.Int) string {
 	return m.made(s)
 }
 
-func (m *machine) appendItems(out []byte, open byte, items []value, closing byte) []byte {
+func (m *counter) appendItems(out []byte, open byte, items []value, closing byte) []byte {
 	out = append(out, open)
 	for i, item := range items {
 		m.step(1)
@@ -142,7 +145,7 @@ func (m *machine) appendItems(out []byte, open byte, items []value, closing byte
 	return append(out, closing)
 }
 
-func (m *machine) appendDict(out []byte, d *dict) []byte {
+func (m *counter) appendDict(out []byte, d *dict) []byte {
 	out = append(out, '{')
 	for i, k := range d.keys {
 		m.step(1)
@@ -179,7 +182,7 @@ func appendFloat(out []byte, f float64) []byte {
 
 // appendQuoted writes a text as Python's repr: in single quotes, or in double ones if
 // only they need no escape.
-func (m *machine) appendQuoted(out []byte, s string) []byte {
+func (m *counter) appendQuoted(out []byte, s string) []byte {
 	m.room(len(out) + len(s))
 	m.work(len(s))
 	mark := byte('\'')
@@ -231,7 +234,7 @@ func appendHex(out []byte, r rune, length int) []byte {
 }
 
 // repeat returns a text n times.
-func (m *machine) repeat(s string, n int) string {
+func (m *counter) repeat(s string, n int) string {
 	if s == "" || n <= 0 {
 		return ""
 	}
@@ -241,3 +244,18 @@ func (m *machine) repeat(s string, n int) string {
 }
 
 func indexText(s, part string) int { return strings.Index(s, part) }
+
+// joinTexts joins texts, whose length is counted before.
+func (m *counter) joinTexts(parts []string, between string) string {
+	size := 0
+	for _, p := range parts {
+		size += len(p)
+	}
+	if len(parts) > 1 {
+		m.times(len(parts)-1, len(between))
+		size += (len(parts) - 1) * len(between)
+	}
+	m.grow(size)
+	m.work(size)
+	return strings.Join(parts, between)
+}

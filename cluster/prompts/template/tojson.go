@@ -10,7 +10,7 @@ import (
 
 // json is the filter tojson: json.dumps with sorted keys, and with the characters that
 // mean something in HTML escaped.
-func (m *machine) json(v, indent value) value {
+func (m *counter) json(v, indent value) value {
 	w := &jsonWriter{m: m, start: len(m.out)}
 	if indent != nil {
 		w.pretty = true
@@ -28,7 +28,7 @@ func (m *machine) json(v, indent value) value {
 
 // jsonWriter writes at the end of the machine's output, from where it is taken.
 type jsonWriter struct {
-	m      *machine
+	m      *counter
 	start  int
 	pretty bool
 	indent string
@@ -173,7 +173,7 @@ func (w *jsonWriter) text(out []byte, s string) []byte {
 }
 
 // urlEncoded is the filter urlencode: a text for a path, or pairs for a query.
-func (m *machine) urlEncoded(v value) value {
+func (m *counter) urlEncoded(v value) value {
 	_, isUndefinedValue := v.(*undefined)
 	if isText(v) || !isIterable(v) && !isUndefinedValue {
 		return m.quotedURL(m.str(v), false)
@@ -196,7 +196,7 @@ func (m *machine) urlEncoded(v value) value {
 	return m.joinTexts(parts, "&")
 }
 
-func (m *machine) quotedURL(s string, query bool) string {
+func (m *counter) quotedURL(s string, query bool) string {
 	m.times(len(s), 3)
 	m.work(3 * len(s))
 	out := make([]byte, 0, len(s)+len(s)/4)
@@ -215,7 +215,7 @@ func (m *machine) quotedURL(s string, query bool) string {
 }
 
 // xmlAttributes is the filter xmlattr.
-func (m *machine) xmlAttributes(v value, space bool) value { //nolint:revive // Jinja's flag
+func (m *counter) xmlAttributes(v value, space bool) value { //nolint:revive // Jinja's flag
 	d, ok := v.(*dict)
 	if !ok {
 		if u, isUndefined := v.(*undefined); isUndefined {

@@ -64,10 +64,16 @@ type joiner struct {
 	used    bool
 }
 
-// method is a method of a value that was not called yet.
-type method struct {
-	of   value
-	with *native
+// object is a value whose nature is outside of this package: a loop or a macro.
+type object interface {
+	typeName() string
+	appendTo(out []byte) []byte // what Python's repr shows
+}
+
+// sized is an object with a length, which can be iterated over.
+type sized interface {
+	object
+	length() int
 }
 
 // typeName is Python's name of a value's type, for error texts.
@@ -101,14 +107,12 @@ func typeName(v value) string {
 		return "generator"
 	case *namespace:
 		return "namespace"
-	case *macro:
-		return "macro"
-	case *loop:
-		return "loop"
 	case *cycler:
 		return "cycler"
 	case *joiner:
 		return "joiner"
+	case object:
+		return v.typeName()
 	}
 	return "function"
 }

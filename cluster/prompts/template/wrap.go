@@ -6,7 +6,7 @@ import (
 )
 
 // wrap is the filter wordwrap: Python's textwrap for each line.
-func (m *machine) wrap(v value, a *arguments) value {
+func (m *caller) wrap(v value, a *arguments) value {
 	s, ok := textOf(v)
 	if !ok {
 		if u, isUndefined := v.(*undefined); isUndefined {
@@ -32,7 +32,7 @@ func (m *machine) wrap(v value, a *arguments) value {
 }
 
 type wrapper struct {
-	m          *machine
+	m          *caller
 	width      int
 	breakWords bool // words that are longer than a line
 	hyphens    bool // lines may end after a hyphen
