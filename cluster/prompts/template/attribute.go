@@ -1,6 +1,9 @@
 package template
 
-import "math/big"
+import (
+	"math/big"
+	"strings"
+)
 
 // attributed is a value that has attributes and methods of its own: a loop or a macro.
 type attributed interface {
@@ -230,3 +233,18 @@ func (m *caller) character(s string, i int) (value, bool) {
 	from := byteAt(s, i)
 	return m.made(s[from : from+byteAt(s[from:], 1)]), true
 }
+
+// changes reports whether a method changes what it is a method of, which the sandbox
+// forbids.
+func changes(method string) bool {
+	switch method {
+	case "append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update":
+		return true
+	}
+	return false
+}
+
+// unreachable is the problem of a name that hidden is true for.
+const unreachable = "names that begin with an underscore cannot be reached"
+
+func hidden(name string) bool { return strings.HasPrefix(name, "_") }

@@ -3,6 +3,10 @@ package template
 import (
 	"math"
 	"math/big"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // integer returns a value that has to be an integer that fits.
@@ -74,4 +78,126 @@ func (m *counter) toFloat(v value) (float64, bool) {
 		return 0, false
 	}
 	return m.asFloat(v), true
+}
+
+// parseInteger reads an integer as Python's int does.
+func parseInteger(s string, base int) (value, bool) {
+	s = trimSpace(asciiDigits(s))
+	digitsOf, sign := s, ""
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		digitsOf = s[1:]
+		if s[0] == '-' {
+			sign = "-"
+		}
+	}
+	if len(digitsOf) > 1 && digitsOf[0] == '0' {
+		of := map[byte]int{'x': 16, 'o': 8, 'b': 2}[digitsOf[1]|0x20]
+		switch {
+		case of != 0 && (base == of || base == 0):
+			digitsOf, base = digitsOf[2:], of
+			digitsOf = strings.TrimPrefix(digitsOf, "_")
+		case base == 0 && strings.Trim(digitsOf, "0_") != "":
+			return nil, false
+		}
+	}
+	if base == 0 {
+		base = 10
+	}
+	const most = 4300
+	if base < 2 || base > 36 || digitsOf == "" || len(digitsOf) > most || digits(digitsOf, base, false) != len(digitsOf) {
+		return nil, false
+	}
+	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(digitsOf, "_", ""), base)
+	if !ok {
+		return nil, false
+	}
+	return normal(b), true
+}
+
+// parseFloat reads a float as Python's float does.
+func parseFloat(s string) (float64, bool) {
+	s = trimSpace(asciiDigits(s))
+	rest := s
+	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	switch strings.ToLower(rest) {
+	case "inf", "infinity", "nan":
+		f, err := strconv.ParseFloat(s, 64)
+		return f, err == nil
+	}
+	whole := digits(rest, 10, false)
+	end := whole
+	if end < len(rest) && rest[end] == '.' {
+		end++
+		fraction := digits(rest[end:], 10, false)
+		if whole+fraction == 0 {
+			return 0, false
+		}
+		end += fraction
+	} else if whole == 0 {
+		return 0, false
+	}
+	if end < len(rest) && rest[end]|0x20 == 'e' {
+		i := end + 1 + signLength(rest[end+1:])
+		if n := digits(rest[i:], 10, false); n > 0 {
+			end = i + n
+		}
+	}
+	if end != len(rest) {
+		return 0, false
+	}
+	f, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64) // too large a number is infinite
+	return f, true
+}
+
+func digitValue(c byte) int {
+	switch {
+	case digit(c):
+		return int(c - '0')
+	case c >= 'a' && c <= 'z':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'Z':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// digits returns the length of the digits of a base at the start of s. Between two, and
+// if after is true before the first, an underscore may stand.
+func digits(s string, base int, after bool) int { //nolint:revive // prefixed numbers may begin with an underscore
+	n := 0
+	for n < len(s) {
+		i := n
+		if s[i] == '_' && (n > 0 || after) && i+1 < len(s) {
+			i++
+		}
+		if v := digitValue(s[i]); v < 0 || v >= base {
+			break
+		}
+		n = i + 1
+	}
+	return n
+}
+
+func signLength(s string) int {
+	if s != "" && (s[0] == '-' || s[0] == '+') {
+		return 1
+	}
+	return 0
+}
+
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
+// asciiDigits replaces the digits of other scripts.
+func asciiDigits(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r) {
+			return r
+		}
+		return '0' + digitOf(r)
+	}, s)
 }

@@ -6,6 +6,14 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
+// Bounds of a rendering.
+const (
+	maxOutput  = 512 << 10 // bytes of its text
+	maxNesting = 200       // values within others, and calls of macros within others
+	maxSteps   = 200_000   // nodes, items and pieces of text that it visits
+	maxBytes   = 1 << 20   // of the values that it makes
+)
+
 // counter counts what one rendering does, and ends it when that is too much.
 type counter struct {
 	out      []byte
@@ -87,8 +95,8 @@ func (m *counter) higher() { m.depth-- }
 
 // room ends the rendering if a text has become too long.
 func (m *counter) room(length int) {
-	if length > MaxOutput {
-		m.costly("the text is longer than %d bytes", MaxOutput)
+	if length > maxOutput {
+		m.costly("the text is longer than %d bytes", maxOutput)
 	}
 }
 

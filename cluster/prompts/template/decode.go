@@ -14,28 +14,23 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// Bounds of Values.
+// Bounds of what is decoded.
 const (
-	MaxValues   = 1 << 20 // bytes of the JSON
-	MaxNesting  = 100     // lists and objects within others
+	maxValues   = 1 << 20 // bytes of the JSON
+	maxLevels   = 100     // lists and objects within others
 	maxDecoded  = 2 << 20 // bytes that the values take
 	maxIntegers = 1000    // digits of an integer
 )
 
-// Values are the values of a template's variables. Objects keep their order and integers
-// stay integers. The zero Values has none. Values are immutable and safe for concurrent
-// use.
-type Values struct{ vars *dict }
-
-// Decode reads Values from a JSON object. The error is a *fault.Error with code
+// decode reads the members of a JSON object. The error is a *fault.Error with code
 // invalid_prompt_variables, without a Param.
-func Decode(object []byte) (Values, error) {
-	if len(object) > MaxValues {
-		return Values{}, invalidValues("The variables have more than %d bytes. Send shorter ones.", MaxValues)
+func decode(object []byte) (*dict, error) {
+	if len(object) > maxValues {
+		return nil, invalidValues("The variables have more than %d bytes. Send shorter ones.", maxValues)
 	}
 	d := &decoder{in: jsontext.NewDecoder(bytes.NewBuffer(object))}
 	if d.in.PeekKind() != '{' {
-		return Values{}, invalidValues("The variables are no JSON object. Send an object with a member for each variable.")
+		return nil, invalidValues("The variables are no JSON object. Send an object with a member for each variable.")
 	}
 	v, err := d.value(0)
 	if err == nil {
@@ -47,9 +42,9 @@ func Decode(object []byte) (Values, error) {
 		if _, ok := errors.AsType[*fault.Error](err); !ok {
 			err = invalidValues("The variables are no valid JSON: each member needs a name of its own, and text has to be UTF-8.")
 		}
-		return Values{}, err
+		return nil, err
 	}
-	return Values{v.(*dict)}, nil
+	return v.(*dict), nil
 }
 
 func invalidValues(format string, args ...any) error {
@@ -69,8 +64,8 @@ func (d *decoder) grow(n int) error {
 }
 
 func (d *decoder) value(depth int) (value, error) {
-	if depth > MaxNesting {
-		return nil, invalidValues("The variables are nested more than %d deep.", MaxNesting)
+	if depth > maxLevels {
+		return nil, invalidValues("The variables are nested more than %d deep.", maxLevels)
 	}
 	t, err := d.in.ReadToken()
 	if err != nil {

@@ -4,9 +4,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // numberFilter returns the filters about numbers.
@@ -52,19 +50,6 @@ func numberFilter(name string) (*native, bool) {
 	return n, true
 }
 
-// asciiDigits replaces the digits of other scripts.
-func asciiDigits(s string) string {
-	if isASCII(s) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf || !unicode.Is(unicode.Nd, r) {
-			return r
-		}
-		return '0' + digitOf(r)
-	}, s)
-}
-
 // digitOf returns the value of a decimal digit of any script. Unicode keeps the ten of a
 // script in a row.
 func digitOf(r rune) rune {
@@ -79,77 +64,6 @@ func digitOf(r rune) rune {
 		}
 	}
 	return 0
-}
-
-// parseInteger reads an integer as Python's int does.
-func parseInteger(s string, base int) (value, bool) {
-	s = trimSpace(asciiDigits(s))
-	digitsOf, sign := s, ""
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		digitsOf = s[1:]
-		if s[0] == '-' {
-			sign = "-"
-		}
-	}
-	if len(digitsOf) > 1 && digitsOf[0] == '0' {
-		of := map[byte]int{'x': 16, 'o': 8, 'b': 2}[digitsOf[1]|0x20]
-		switch {
-		case of != 0 && (base == of || base == 0):
-			digitsOf, base = digitsOf[2:], of
-			digitsOf = strings.TrimPrefix(digitsOf, "_")
-		case base == 0 && strings.Trim(digitsOf, "0_") != "":
-			return nil, false
-		}
-	}
-	if base == 0 {
-		base = 10
-	}
-	const most = 4300
-	if base < 2 || base > 36 || digitsOf == "" || len(digitsOf) > most || digits(digitsOf, base, false) != len(digitsOf) {
-		return nil, false
-	}
-	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(digitsOf, "_", ""), base)
-	if !ok {
-		return nil, false
-	}
-	return normal(b), true
-}
-
-// parseFloat reads a float as Python's float does.
-func parseFloat(s string) (float64, bool) {
-	s = trimSpace(asciiDigits(s))
-	rest := s
-	if rest != "" && (rest[0] == '-' || rest[0] == '+') {
-		rest = rest[1:]
-	}
-	switch strings.ToLower(rest) {
-	case "inf", "infinity", "nan":
-		f, err := strconv.ParseFloat(s, 64)
-		return f, err == nil
-	}
-	whole := digits(rest, 10, false)
-	end := whole
-	if end < len(rest) && rest[end] == '.' {
-		end++
-		fraction := digits(rest[end:], 10, false)
-		if whole+fraction == 0 {
-			return 0, false
-		}
-		end += fraction
-	} else if whole == 0 {
-		return 0, false
-	}
-	if end < len(rest) && rest[end]|0x20 == 'e' {
-		i := end + 1 + signLength(rest[end+1:])
-		if n := digits(rest[i:], 10, false); n > 0 {
-			end = i + n
-		}
-	}
-	if end != len(rest) {
-		return 0, false
-	}
-	f, _ := strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64) // too large a number is infinite
-	return f, true
 }
 
 // round is the filter round.

@@ -141,26 +141,6 @@ func contentTest(name string) (*native, bool) {
 	return n, true
 }
 
-func isUndefined(v value) bool {
-	_, ok := v.(*undefined)
-	return ok
-}
-
-func isBool(v value) bool {
-	_, ok := v.(bool)
-	return ok
-}
-
-func isText(v value) bool {
-	_, ok := textOf(v)
-	return ok
-}
-
-func isFloatValue(v value) bool {
-	_, ok := v.(float64)
-	return ok
-}
-
 func isCallable(v value) bool {
 	switch v.(type) {
 	case nil, bool, int, *big.Int, float64, string, markup, *list, *tuple, *dict, *rangeOf, *view, *generator, *namespace, *cycler:

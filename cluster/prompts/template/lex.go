@@ -156,13 +156,6 @@ func (l *lexer) rawStart(n int) (text int, ok bool) {
 	return 0, false
 }
 
-func signLength(s string) int {
-	if s != "" && (s[0] == '-' || s[0] == '+') {
-		return 1
-	}
-	return 0
-}
-
 // raw adds the text before a raw block, which begins at n, and what is in it.
 func (l *lexer) raw(start, n, inner int) error {
 	before := l.source[start:n]
@@ -297,10 +290,3 @@ func (l *lexer) sign(open []byte) ([]byte, error) {
 	l.pos += length
 	return open, nil
 }
-
-func firstRune(s string) string {
-	_, n := utf8.DecodeRuneInString(s)
-	return s[:n]
-}
-
-func digit(c byte) bool { return c >= '0' && c <= '9' }

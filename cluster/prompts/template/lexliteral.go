@@ -21,35 +21,6 @@ func (l *lexer) number() {
 	l.pos += n
 }
 
-// digits returns the length of the digits of a base at the start of s. Between two, and
-// if after is true before the first, an underscore may stand.
-func digits(s string, base int, after bool) int { //nolint:revive // prefixed numbers may begin with an underscore
-	n := 0
-	for n < len(s) {
-		i := n
-		if s[i] == '_' && (n > 0 || after) && i+1 < len(s) {
-			i++
-		}
-		if v := digitValue(s[i]); v < 0 || v >= base {
-			break
-		}
-		n = i + 1
-	}
-	return n
-}
-
-func digitValue(c byte) int {
-	switch {
-	case digit(c):
-		return int(c - '0')
-	case c >= 'a' && c <= 'z':
-		return int(c-'a') + 10
-	case c >= 'A' && c <= 'Z':
-		return int(c-'A') + 10
-	}
-	return -1
-}
-
 // floatLength returns the length of a number with a fraction or an exponent; 0 for others.
 func floatLength(s string) int {
 	n := digits(s, 10, false)

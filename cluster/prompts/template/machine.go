@@ -16,12 +16,12 @@ type where struct {
 }
 
 // enterSource makes the parts of a template the ones that run.
-func (m *machine) enterSource(t *Template) { m.tpl, m.source = t, t.source }
+func (m *machine) enterSource(t *Template) { m.tpl, m.source = t, t.tree.source }
 
 // goTo goes on at another part.
 func (m *machine) goTo(w where) {
 	m.where = w
-	m.source = w.tpl.source
+	m.source = w.tpl.tree.source
 }
 
 // env is a frame at work: its slots and the frame around it.

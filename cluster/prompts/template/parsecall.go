@@ -204,16 +204,6 @@ func singleton(values []expr) bool {
 	return isBool || l.value == nil
 }
 
-// changes reports whether a method changes what it is a method of, which the sandbox
-// forbids.
-func changes(method string) bool {
-	switch method {
-	case "append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update":
-		return true
-	}
-	return false
-}
-
 // missingMethod reports whether Python has a method that templates do not.
 func missingMethod(method string) bool {
 	switch method {

@@ -8,11 +8,6 @@ import (
 	"strings"
 )
 
-// unreachable is the problem of a name that hidden is true for.
-const unreachable = "names that begin with an underscore cannot be reached"
-
-func hidden(name string) bool { return strings.HasPrefix(name, "_") }
-
 // reserved reports whether a word has a meaning in expressions, and so is no name.
 func reserved(word string) bool {
 	switch word {

@@ -27,10 +27,6 @@ func (r Reference) String() string {
 	return referencePrefix + r.Name
 }
 
-// Resolver returns the template that a reference names. A rendering calls it for each
-// include that it reaches. Its error ends the rendering and is returned as it is.
-type Resolver func(Reference) (*Template, error)
-
 // parseReference reads the text of an include. The problem is empty if it is a reference.
 func parseReference(text string) (r Reference, problem string) {
 	rest, ok := strings.CutPrefix(text, referencePrefix)

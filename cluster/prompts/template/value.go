@@ -164,3 +164,23 @@ func like(v value, text string) value {
 	}
 	return text
 }
+
+func isText(v value) bool {
+	_, ok := textOf(v)
+	return ok
+}
+
+func isFloatValue(v value) bool {
+	_, ok := v.(float64)
+	return ok
+}
+
+func isUndefined(v value) bool {
+	_, ok := v.(*undefined)
+	return ok
+}
+
+func isBool(v value) bool {
+	_, ok := v.(bool)
+	return ok
+}
