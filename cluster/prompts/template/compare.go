@@ -89,7 +89,7 @@ func (m *counter) equal(a, b value) bool {
 			m.fail("keys and items of dicts cannot be compared; make lists of them")
 		}
 		return a == b
-	case *method:
+	case bound:
 		m.fail("methods cannot be compared")
 	case bool, int, float64, *big.Int:
 		return false

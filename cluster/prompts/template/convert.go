@@ -201,3 +201,19 @@ func asciiDigits(s string) string {
 		return '0' + digitOf(r)
 	}, s)
 }
+
+// digitOf returns the value of a decimal digit of any script. Unicode keeps the ten of a
+// script in a row.
+func digitOf(r rune) rune {
+	for _, row := range unicode.Nd.R16 {
+		if rune(row.Lo) <= r && r <= rune(row.Hi) {
+			return (r - rune(row.Lo)) % 10
+		}
+	}
+	for _, row := range unicode.Nd.R32 {
+		if rune(row.Lo) <= r && r <= rune(row.Hi) {
+			return (r - rune(row.Lo)) % 10
+		}
+	}
+	return 0
+}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"unicode"
 )
 
 // numberFilter returns the filters about numbers.
@@ -48,22 +47,6 @@ func numberFilter(name string) (*native, bool) {
 		return nil, false
 	}
 	return n, true
-}
-
-// digitOf returns the value of a decimal digit of any script. Unicode keeps the ten of a
-// script in a row.
-func digitOf(r rune) rune {
-	for _, row := range unicode.Nd.R16 {
-		if rune(row.Lo) <= r && r <= rune(row.Hi) {
-			return (r - rune(row.Lo)) % 10
-		}
-	}
-	for _, row := range unicode.Nd.R32 {
-		if rune(row.Lo) <= r && r <= rune(row.Hi) {
-			return (r - rune(row.Lo)) % 10
-		}
-	}
-	return 0
 }
 
 // round is the filter round.

@@ -21,6 +21,8 @@ type method struct {
 	with *native
 }
 
+func (*method) isMethod() {}
+
 // arguments are what a call is given. After bind, pos has a value or unset for each
 // parameter.
 type arguments struct {

@@ -76,6 +76,9 @@ type sized interface {
 	length() int
 }
 
+// bound is a method of a value that was not called yet.
+type bound interface{ isMethod() }
+
 // typeName is Python's name of a value's type, for error texts.
 func typeName(v value) string {
 	switch v := v.(type) {
