@@ -1,51 +1,57 @@
 package template
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/syntax"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // evaluate evaluates arguments.
-func (m *machine) evaluate(e *argumentsExpr) *arguments {
-	a := &arguments{}
-	if len(e.values) > 0 {
-		a.pos = make([]value, len(e.values))
-		for i, v := range e.values {
-			a.pos[i] = m.eval(v)
+func (m *machine) evaluate(e *syntax.ArgumentsExpr) *library.Arguments {
+	a := &library.Arguments{}
+	if len(e.Values) > 0 {
+		a.Pos = make([]values.Value, len(e.Values))
+		for i, v := range e.Values {
+			a.Pos[i] = m.eval(v)
 		}
 	}
-	if len(e.named) > 0 {
-		a.names, a.named = e.names, make([]value, len(e.named))
-		for i, v := range e.named {
-			a.named[i] = m.eval(v)
+	if len(e.Named) > 0 {
+		a.Names, a.Named = e.Names, make([]values.Value, len(e.Named))
+		for i, v := range e.Named {
+			a.Named[i] = m.eval(v)
 		}
 	}
-	if e.rest != nil {
-		items := m.items(m.eval(e.rest))
-		m.grow(wordBytes * len(items))
-		a.pos = append(slices.Clip(a.pos), items...)
+	if e.Rest != nil {
+		items := m.Items(m.eval(e.Rest))
+		m.Grow(values.WordBytes * len(items))
+		a.Pos = append(slices.Clip(a.Pos), items...)
 	}
-	if e.others != nil {
-		m.others(a, m.eval(e.others))
+	if e.Others != nil {
+		m.others(a, m.eval(e.Others))
 	}
-	m.grow(wordBytes*(len(a.pos)+len(a.named)) + 32)
+	m.Grow(values.WordBytes*(len(a.Pos)+len(a.Named)) + 32)
 	return a
 }
 
 // others adds the entries of a dict as arguments with names.
-func (m *machine) others(a *arguments, v value) {
-	d, ok := v.(*dict)
+func (m *machine) others(a *library.Arguments, v values.Value) {
+	d, ok := v.(*values.Dict)
 	if !ok {
-		m.fail("** needs a dict, not a %s", typeName(v))
+		m.Fail("** needs a dict, not a %s", values.TypeName(v))
 	}
-	m.grow(2 * wordBytes * d.len())
-	a.names, a.named = append([]string(nil), a.names...), append([]value(nil), a.named...)
-	for i, k := range d.keys {
-		name, ok := textOf(k)
+	m.Grow(2 * values.WordBytes * d.Len())
+	a.Names, a.Named = append([]string(nil), a.Names...), append([]values.Value(nil), a.Named...)
+	for i, k := range d.Keys {
+		name, ok := values.TextOf(k)
 		if !ok {
-			m.fail("the names of arguments are texts")
+			m.Fail("the names of arguments are texts")
 		}
-		m.step(1 + len(a.names)/16)
-		if indexOf(a.names, name) >= 0 {
-			m.fail("an argument is there twice")
+		m.Step(1 + len(a.Names)/16)
+		if library.IndexOf(a.Names, name) >= 0 {
+			m.Fail("an argument is there twice")
 		}
-		a.names, a.named = append(a.names, name), append(a.named, d.values[i])
+		a.Names, a.Named = append(a.Names, name), append(a.Named, d.Values[i])
 	}
 }

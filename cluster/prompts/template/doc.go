@@ -25,8 +25,9 @@
 // shows with an address in memory, such as a generator or a method that is not called, and
 // a few methods and formats of numbers.
 //
-// The way of a template: lex cuts it into tokens, parse builds nodes, bind finds the frame
-// of each name by Jinja's rules, and a machine runs the nodes. Every node counts there.
+// The way of a template: package syntax reads it into a tree, in which each name has its
+// frame, and a machine here runs the tree. It calls what package library has, on the values of
+// package values, which count every step.
 //
 // A Template is immutable and safe for concurrent use.
 package template

@@ -1,246 +1,252 @@
 package template
 
+import (
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/syntax"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
+
 // eval returns the value of an expression.
-func (m *machine) eval(e expr) value {
+func (m *machine) eval(e syntax.Expr) values.Value {
 	switch e := e.(type) {
-	case *literalExpr:
-		return e.value
-	case *nameExpr:
+	case *syntax.LiteralExpr:
+		return e.Value
+	case *syntax.NameExpr:
 		return m.evalName(e)
-	case *listExpr:
+	case *syntax.ListExpr:
 		return m.evalList(e)
-	case *dictExpr:
+	case *syntax.DictExpr:
 		return m.evalDict(e)
-	case *memberExpr:
+	case *syntax.MemberExpr:
 		return m.evalMember(e)
-	case *sliceExpr:
+	case *syntax.SliceExpr:
 		return m.evalSlice(e)
-	case *callExpr:
+	case *syntax.CallExpr:
 		return m.callWith(e, nil)
-	case *filterExpr:
+	case *syntax.FilterExpr:
 		return m.evalFilter(e)
-	case *testExpr:
+	case *syntax.TestExpr:
 		return m.evalTest(e)
-	case *notExpr:
+	case *syntax.NotExpr:
 		return m.evalNot(e)
-	case *signedExpr:
+	case *syntax.SignedExpr:
 		return m.evalSigned(e)
-	case *andExpr:
+	case *syntax.AndExpr:
 		return m.evalAnd(e)
-	case *orExpr:
+	case *syntax.OrExpr:
 		return m.evalOr(e)
-	case *binaryExpr:
+	case *syntax.BinaryExpr:
 		return m.evalBinary(e)
-	case *concatExpr:
+	case *syntax.ConcatExpr:
 		return m.evalConcat(e)
-	case *compareExpr:
+	case *syntax.CompareExpr:
 		return m.evalCompare(e)
-	case *chooseExpr:
+	case *syntax.ChooseExpr:
 		return m.evalChoose(e)
 	}
 	panic("an expression of an unknown kind")
 }
 
-func (m *machine) evalName(e *nameExpr) value {
-	m.step(1)
-	v := *m.slot(e.ref)
-	if v == any(unset{}) {
-		return e.none
+func (m *machine) evalName(e *syntax.NameExpr) values.Value {
+	m.Step(1)
+	v := *m.slot(e.Ref)
+	if v == any(values.Unset{}) {
+		return e.None
 	}
 	return v
 }
 
-func (m *machine) evalList(e *listExpr) value {
-	items := make([]value, len(e.items))
-	for i, item := range e.items {
+func (m *machine) evalList(e *syntax.ListExpr) values.Value {
+	items := make([]values.Value, len(e.Items))
+	for i, item := range e.Items {
 		items[i] = m.eval(item)
 	}
-	m.at = e.at
-	m.step(1)
-	if e.tuple {
-		return m.newTuple(items...)
+	m.At = e.At
+	m.Step(1)
+	if e.Tuple {
+		return m.NewTuple(items...)
 	}
-	return m.newList(items)
+	return m.NewList(items)
 }
 
-func (m *machine) evalDict(e *dictExpr) value {
-	m.step(1)
-	m.grow(48)
-	d := &dict{}
-	for i, k := range e.keys {
+func (m *machine) evalDict(e *syntax.DictExpr) values.Value {
+	m.Step(1)
+	m.Grow(48)
+	d := &values.Dict{}
+	for i, k := range e.Keys {
 		key := m.eval(k)
-		v := m.eval(e.values[i])
-		m.at = e.at
-		m.set(d, key, v)
+		v := m.eval(e.Values[i])
+		m.At = e.At
+		m.Set(d, key, v)
 	}
 	return d
 }
 
-func (m *machine) evalMember(e *memberExpr) value {
-	of := m.eval(e.of)
-	if e.key == nil {
-		m.step(1)
-		m.at = e.at
-		return m.attribute(of, e.name, e.none)
+func (m *machine) evalMember(e *syntax.MemberExpr) values.Value {
+	of := m.eval(e.Of)
+	if e.Key == nil {
+		m.Step(1)
+		m.At = e.At
+		return m.Attribute(of, e.Name, e.None)
 	}
-	key := m.eval(e.key)
-	m.step(1)
-	m.at = e.at
-	return m.element(of, key, e.none)
+	key := m.eval(e.Key)
+	m.Step(1)
+	m.At = e.At
+	return m.Element(of, key, e.None)
 }
 
-func (m *machine) evalSlice(e *sliceExpr) value {
-	of := m.eval(e.of)
-	var bounds [3]value
-	for i, b := range []expr{e.start, e.stop, e.step} {
+func (m *machine) evalSlice(e *syntax.SliceExpr) values.Value {
+	of := m.eval(e.Of)
+	var bounds [3]values.Value
+	for i, b := range []syntax.Expr{e.Start, e.Stop, e.Step} {
 		if b != nil {
 			bounds[i] = m.eval(b)
 		}
 	}
-	m.step(1)
-	m.at = e.at
-	return m.slice(of, bounds)
+	m.Step(1)
+	m.At = e.At
+	return m.Slice(of, bounds)
 }
 
 // callWith calls with the body of a call block, if caller is one.
-func (m *machine) callWith(e *callExpr, caller *macro) value {
-	m.step(1)
-	if of, ok := e.of.(*memberExpr); ok && of.key == nil && caller == nil {
-		self := m.eval(of.of)
-		if n, ok := methodOf(self, of.name); ok {
-			a := m.evaluate(&e.argumentsExpr)
-			m.at = of.at
-			return m.invoke(n, self, a)
+func (m *machine) callWith(e *syntax.CallExpr, caller *macro) values.Value {
+	m.Step(1)
+	if of, ok := e.Of.(*syntax.MemberExpr); ok && of.Key == nil && caller == nil {
+		self := m.eval(of.Of)
+		if n, ok := library.MethodOf(self, of.Name); ok {
+			a := m.evaluate(&e.ArgumentsExpr)
+			m.At = of.At
+			return m.Invoke(n, self, a)
 		}
-		m.at = of.at
-		return m.called(e, m.attribute(self, of.name, of.none), caller)
+		m.At = of.At
+		return m.called(e, m.Attribute(self, of.Name, of.None), caller)
 	}
-	return m.called(e, m.eval(e.of), caller)
+	return m.called(e, m.eval(e.Of), caller)
 }
 
-func (m *machine) called(e *callExpr, f value, caller *macro) value {
-	if u, ok := f.(*undefined); ok {
-		m.at = e.at
-		m.missing(u)
+func (m *machine) called(e *syntax.CallExpr, f values.Value, caller *macro) values.Value {
+	if u, ok := f.(*values.Undefined); ok {
+		m.At = e.At
+		m.Missing(u)
 	}
-	a := m.evaluate(&e.argumentsExpr)
+	a := m.evaluate(&e.ArgumentsExpr)
 	if caller != nil {
-		a.names = append(append([]string(nil), a.names...), "caller")
-		a.named = append(append([]value(nil), a.named...), caller)
+		a.Names = append(append([]string(nil), a.Names...), "caller")
+		a.Named = append(append([]values.Value(nil), a.Named...), caller)
 	}
-	m.at = e.at
+	m.At = e.At
 	return m.callValue(f, a)
 }
 
 // callValue calls a value.
-func (m *machine) callValue(f value, a *arguments) value {
+func (m *machine) callValue(f values.Value, a *library.Arguments) values.Value {
 	switch f := f.(type) {
 	case *macro:
 		return m.callMacro(f, a)
-	case *native:
-		return m.invoke(f, nil, a)
-	case *method:
-		return m.invoke(f.with, f.of, a)
+	case *library.Native:
+		return m.Invoke(f, nil, a)
+	case *library.Method:
+		return m.Invoke(f.With, f.Of, a)
 	case *loop:
-		if len(a.pos) != 1 || len(a.names) > 0 {
-			m.fail("a loop is called with one value")
+		if len(a.Pos) != 1 || len(a.Names) > 0 {
+			m.Fail("a loop is called with one value")
 		}
-		return m.again(f, a.pos[0])
-	case *joiner:
-		if len(a.pos)+len(a.names) > 0 {
-			m.fail("a joiner is called without values")
+		return m.again(f, a.Pos[0])
+	case *values.Joiner:
+		if len(a.Pos)+len(a.Names) > 0 {
+			m.Fail("a joiner is called without values")
 		}
-		if !f.used {
-			f.used = true
+		if !f.Used {
+			f.Used = true
 			return ""
 		}
-		return f.between
+		return f.Between
 	}
-	m.fail("a %s cannot be called", typeName(f))
+	m.Fail("a %s cannot be called", values.TypeName(f))
 	return nil
 }
 
-func (m *machine) evalFilter(e *filterExpr) value {
-	var v value = m.block
-	if e.of != nil {
-		v = m.eval(e.of)
+func (m *machine) evalFilter(e *syntax.FilterExpr) values.Value {
+	var v values.Value = m.block
+	if e.Of != nil {
+		v = m.eval(e.Of)
 	}
-	m.step(1)
-	if e.with.most == 0 {
-		m.at = e.at
-		return e.with.call(&m.caller, v, nil)
+	m.Step(1)
+	if e.With.Most == 0 {
+		m.At = e.At
+		return e.With.Call(&m.Caller, v, nil)
 	}
-	a := m.evaluate(&e.argumentsExpr)
-	m.at = e.at
-	return m.invoke(e.with, v, a)
+	a := m.evaluate(&e.ArgumentsExpr)
+	m.At = e.At
+	return m.Invoke(e.With, v, a)
 }
 
-func (m *machine) evalTest(e *testExpr) value {
-	v := m.eval(e.of)
-	m.step(1)
-	m.at = e.at
-	if e.with.most == 0 {
-		return e.with.call(&m.caller, v, nil)
+func (m *machine) evalTest(e *syntax.TestExpr) values.Value {
+	v := m.eval(e.Of)
+	m.Step(1)
+	m.At = e.At
+	if e.With.Most == 0 {
+		return e.With.Call(&m.Caller, v, nil)
 	}
-	a := m.evaluate(&e.argumentsExpr)
-	m.at = e.at
-	return m.invoke(e.with, v, a)
+	a := m.evaluate(&e.ArgumentsExpr)
+	m.At = e.At
+	return m.Invoke(e.With, v, a)
 }
 
-func (m *machine) evalNot(e *notExpr) value {
-	m.step(1)
-	return !truth(m.eval(e.of))
+func (m *machine) evalNot(e *syntax.NotExpr) values.Value {
+	m.Step(1)
+	return !values.Truth(m.eval(e.Of))
 }
 
-func (m *machine) evalSigned(e *signedExpr) value {
-	v := m.eval(e.of)
-	m.step(1)
-	m.at = e.at
-	return m.signed(v, e.minus)
+func (m *machine) evalSigned(e *syntax.SignedExpr) values.Value {
+	v := m.eval(e.Of)
+	m.Step(1)
+	m.At = e.At
+	return m.Signed(v, e.Minus)
 }
 
-func (m *machine) evalAnd(e *andExpr) value {
-	m.step(1)
-	if v := m.eval(e.left); !truth(v) {
+func (m *machine) evalAnd(e *syntax.AndExpr) values.Value {
+	m.Step(1)
+	if v := m.eval(e.Left); !values.Truth(v) {
 		return v
 	}
-	return m.eval(e.right)
+	return m.eval(e.Right)
 }
 
-func (m *machine) evalOr(e *orExpr) value {
-	m.step(1)
-	if v := m.eval(e.left); truth(v) {
+func (m *machine) evalOr(e *syntax.OrExpr) values.Value {
+	m.Step(1)
+	if v := m.eval(e.Left); values.Truth(v) {
 		return v
 	}
-	return m.eval(e.right)
+	return m.eval(e.Right)
 }
 
-func (m *machine) evalBinary(e *binaryExpr) value {
-	left := m.eval(e.left)
-	right := m.eval(e.right)
-	m.step(1)
-	m.at = e.at
-	return m.binary(e.sign, left, right)
+func (m *machine) evalBinary(e *syntax.BinaryExpr) values.Value {
+	left := m.eval(e.Left)
+	right := m.eval(e.Right)
+	m.Step(1)
+	m.At = e.At
+	return m.Binary(e.Sign, left, right)
 }
 
-func (m *machine) evalConcat(e *concatExpr) value {
-	m.step(1)
-	start := len(m.out)
-	for _, item := range e.items {
-		m.print(m.eval(item))
+func (m *machine) evalConcat(e *syntax.ConcatExpr) values.Value {
+	m.Step(1)
+	start := len(m.Out)
+	for _, item := range e.Items {
+		m.Print(m.eval(item))
 	}
-	text := m.made(string(m.out[start:]))
-	m.out = m.out[:start]
+	text := m.Made(string(m.Out[start:]))
+	m.Out = m.Out[:start]
 	return text
 }
 
-func (m *machine) evalCompare(e *compareExpr) value {
-	left := m.eval(e.first)
-	for i, sign := range e.signs {
-		right := m.eval(e.rest[i])
-		m.step(1)
-		m.at = e.at
-		if !m.compare(sign, left, right) {
+func (m *machine) evalCompare(e *syntax.CompareExpr) values.Value {
+	left := m.eval(e.First)
+	for i, sign := range e.Signs {
+		right := m.eval(e.Rest[i])
+		m.Step(1)
+		m.At = e.At
+		if !m.Compare(sign, left, right) {
 			return false
 		}
 		left = right
@@ -248,13 +254,13 @@ func (m *machine) evalCompare(e *compareExpr) value {
 	return true
 }
 
-func (m *machine) evalChoose(e *chooseExpr) value {
-	m.step(1)
+func (m *machine) evalChoose(e *syntax.ChooseExpr) values.Value {
+	m.Step(1)
 	switch {
-	case truth(m.eval(e.test)):
-		return m.eval(e.yes)
-	case e.no != nil:
-		return m.eval(e.no)
+	case values.Truth(m.eval(e.Test)):
+		return m.eval(e.Yes)
+	case e.No != nil:
+		return m.eval(e.No)
 	}
-	return e.none
+	return e.None
 }

@@ -1,6 +1,11 @@
 package template
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/syntax"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // control says where a loop's body goes on.
 type control uint8
@@ -12,41 +17,41 @@ const (
 )
 
 // exec runs a statement.
-func (m *machine) exec(n node) control {
+func (m *machine) exec(n syntax.Node) control {
 	switch n := n.(type) {
-	case *textNode:
+	case *syntax.TextNode:
 		return m.execText(n)
-	case *outputNode:
+	case *syntax.OutputNode:
 		return m.execOutput(n)
-	case *ifNode:
+	case *syntax.IfNode:
 		return m.execIf(n)
-	case *forNode:
+	case *syntax.ForNode:
 		return m.execFor(n)
-	case *breakNode:
+	case *syntax.BreakNode:
 		return breaks
-	case *continueNode:
+	case *syntax.ContinueNode:
 		return continues
-	case *setNode:
+	case *syntax.SetNode:
 		return m.execSet(n)
-	case *setBlockNode:
+	case *syntax.SetBlockNode:
 		return m.execSetBlock(n)
-	case *withNode:
+	case *syntax.WithNode:
 		return m.execWith(n)
-	case *filterNode:
+	case *syntax.FilterNode:
 		return m.execFilter(n)
-	case *macroNode:
+	case *syntax.MacroNode:
 		return m.execMacro(n)
-	case *callNode:
+	case *syntax.CallNode:
 		return m.execCall(n)
-	case *includeNode:
+	case *syntax.IncludeNode:
 		return m.execInclude(n)
 	}
 	panic("a statement of an unknown kind")
 }
 
-func (m *machine) nodes(nodes []node) control {
+func (m *machine) nodes(nodes []syntax.Node) control {
 	for _, n := range nodes {
-		m.step(1)
+		m.Step(1)
 		if c := m.exec(n); c != goOn {
 			return c
 		}
@@ -54,86 +59,86 @@ func (m *machine) nodes(nodes []node) control {
 	return goOn
 }
 
-func (m *machine) execText(n *textNode) control {
-	m.write(n.text)
+func (m *machine) execText(n *syntax.TextNode) control {
+	m.Write(n.Text)
 	return goOn
 }
 
-func (m *machine) execOutput(n *outputNode) control {
-	for _, e := range n.values {
+func (m *machine) execOutput(n *syntax.OutputNode) control {
+	for _, e := range n.Values {
 		v := m.eval(e)
-		m.at = n.at
-		m.print(v)
+		m.At = n.At
+		m.Print(v)
 	}
 	return goOn
 }
 
-func (m *machine) execIf(n *ifNode) control {
-	for i := range n.branches {
-		if truth(m.eval(n.branches[i].condition)) {
-			return m.nodes(n.branches[i].body)
+func (m *machine) execIf(n *syntax.IfNode) control {
+	for i := range n.Branches {
+		if values.Truth(m.eval(n.Branches[i].Condition)) {
+			return m.nodes(n.Branches[i].Body)
 		}
 	}
-	return m.nodes(n.last)
+	return m.nodes(n.Last)
 }
 
-func (m *machine) execSet(n *setNode) control {
-	n.target.spaces(func(name *nameExpr) { m.spaceOf(n.target.at, name) })
-	v := m.eval(n.value)
-	m.assign(n.target, v)
+func (m *machine) execSet(n *syntax.SetNode) control {
+	n.Target.Spaces(func(name *syntax.NameExpr) { m.spaceOf(n.Target.At, name) })
+	v := m.eval(n.Value)
+	m.assign(n.Target, v)
 	return goOn
 }
 
 // spaceOf returns the namespace that a name is.
-func (m *machine) spaceOf(at int, name *nameExpr) *namespace {
-	ns, ok := (*m.slot(name.ref)).(*namespace)
+func (m *machine) spaceOf(at int, name *syntax.NameExpr) *values.Namespace {
+	ns, ok := (*m.slot(name.Ref)).(*values.Namespace)
 	if !ok {
-		m.at = at
-		m.fail("%s is no namespace, so its attributes cannot be set", name.text)
+		m.At = at
+		m.Fail("%s is no namespace, so its attributes cannot be set", name.Text)
 	}
 	return ns
 }
 
 // assign gives a target a value.
-func (m *machine) assign(t *target, v value) {
+func (m *machine) assign(t *syntax.Target, v values.Value) {
 	switch {
-	case t.attr != "":
-		m.set(m.spaceOf(t.at, t.name).attrs, t.attr, v)
-	case !t.tuple:
-		*m.slot(t.name.ref) = v
+	case t.Attr != "":
+		m.Set(m.spaceOf(t.At, t.Name).Attrs, t.Attr, v)
+	case !t.Tuple:
+		*m.slot(t.Name.Ref) = v
 	default:
-		m.at = t.at
-		items := m.items(v)
-		if len(items) != len(t.items) {
-			m.fail("there are %d values for %d names", len(items), len(t.items))
+		m.At = t.At
+		items := m.Items(v)
+		if len(items) != len(t.Items) {
+			m.Fail("there are %d values for %d names", len(items), len(t.Items))
 		}
-		for i, item := range t.items {
+		for i, item := range t.Items {
 			m.assign(item, items[i])
 		}
 	}
 }
 
-func (m *machine) execSetBlock(n *setBlockNode) control {
-	m.enter(n.frame)
-	text, c := m.captured(func() control { return m.nodes(n.body) })
+func (m *machine) execSetBlock(n *syntax.SetBlockNode) control {
+	m.enter(n.Frame)
+	text, c := m.captured(func() control { return m.nodes(n.Body) })
 	if c != goOn {
 		m.leave()
 		return c
 	}
-	var v value = text
-	if n.filter != nil {
-		v = m.piped(n.filter, text)
+	var v values.Value = text
+	if n.Filter != nil {
+		v = m.piped(n.Filter, text)
 	}
 	inner := m.env
 	m.env = inner.outer
-	m.assign(n.target, v)
+	m.assign(n.Target, v)
 	m.env = inner
 	m.leave()
 	return goOn
 }
 
 // piped applies filters to the text of a block.
-func (m *machine) piped(filter expr, text string) value {
+func (m *machine) piped(filter syntax.Expr, text string) values.Value {
 	outer := m.block
 	m.block = text
 	v := m.eval(filter)
@@ -141,12 +146,12 @@ func (m *machine) piped(filter expr, text string) value {
 	return v
 }
 
-func (m *machine) execFilter(n *filterNode) control {
-	m.enter(n.frame)
-	text, c := m.captured(func() control { return m.nodes(n.body) })
+func (m *machine) execFilter(n *syntax.FilterNode) control {
+	m.enter(n.Frame)
+	text, c := m.captured(func() control { return m.nodes(n.Body) })
 	if c == goOn {
-		v := m.piped(n.filter, text)
-		m.at = n.at
+		v := m.piped(n.Filter, text)
+		m.At = n.At
 		m.writeText(v)
 	}
 	m.leave()
@@ -154,73 +159,73 @@ func (m *machine) execFilter(n *filterNode) control {
 }
 
 // writeText writes what a block comes to, which has to be text.
-func (m *machine) writeText(v value) {
-	s, ok := textOf(v)
+func (m *machine) writeText(v values.Value) {
+	s, ok := values.TextOf(v)
 	if !ok {
-		m.fail("a block comes to a %s, not to text", typeName(v))
+		m.Fail("a block comes to a %s, not to text", values.TypeName(v))
 	}
-	m.write(s)
+	m.Write(s)
 }
 
-func (m *machine) execWith(n *withNode) control {
+func (m *machine) execWith(n *syntax.WithNode) control {
 	outer := m.env
-	m.enter(n.frame)
+	m.enter(n.Frame)
 	inner := m.env
-	for i, t := range n.targets {
+	for i, t := range n.Targets {
 		m.env = outer
-		v := m.eval(n.values[i])
+		v := m.eval(n.Values[i])
 		m.env = inner
 		m.assign(t, v)
 	}
-	c := m.nodes(n.body)
+	c := m.nodes(n.Body)
 	m.leave()
 	return c
 }
 
-func (m *machine) execMacro(n *macroNode) control {
-	*m.slot(*n.stored) = m.define(n)
+func (m *machine) execMacro(n *syntax.MacroNode) control {
+	*m.slot(*n.Stored) = m.define(n)
 	return goOn
 }
 
-func (m *machine) execCall(n *callNode) control {
-	caller := m.define(n.macro)
-	v := m.callWith(n.call, caller)
-	m.at = n.at
+func (m *machine) execCall(n *syntax.CallNode) control {
+	caller := m.define(n.Macro)
+	v := m.callWith(n.Call, caller)
+	m.At = n.At
 	m.writeText(v)
 	return goOn
 }
 
-func (m *machine) execInclude(n *includeNode) control {
-	m.at = n.at
+func (m *machine) execInclude(n *syntax.IncludeNode) control {
+	m.At = n.At
 	if m.resolve == nil {
-		m.fail("there are no prompts to include here")
+		m.Fail("there are no prompts to include here")
 	}
-	if m.includes >= MaxIncludes {
-		m.costly("prompts include one another more than %d deep", MaxIncludes)
+	if m.Includes >= MaxIncludes {
+		m.Costly("prompts include one another more than %d deep", MaxIncludes)
 	}
-	included, err := m.resolve(n.reference)
+	included, err := m.resolve(n.Reference)
 	if err != nil {
 		panic(resolveError{err})
 	}
-	locals := map[string]value{}
+	locals := map[string]values.Value{}
 	maps.Copy(locals, m.context.locals)
-	for _, l := range n.locals {
-		v := *m.slot(l.from)
-		if v == any(unset{}) && l.base != nil {
-			v = *m.slot(*l.base)
+	for _, l := range n.Locals {
+		v := *m.slot(l.From)
+		if v == any(values.Unset{}) && l.Base != nil {
+			v = *m.slot(*l.Base)
 		}
-		if v != any(unset{}) {
-			locals[l.name] = v
+		if v != any(values.Unset{}) {
+			locals[l.Name] = v
 		}
 	}
-	m.grow(entryBytes * len(locals))
-	m.step(len(locals))
+	m.Grow(values.EntryBytes * len(locals))
+	m.Step(len(locals))
 	outer := m.where
 	m.context, m.env = &context{values: m.context.values, locals: locals}, nil
 	m.enterSource(included)
-	m.includes++
+	m.Includes++
 	m.run()
-	m.includes--
+	m.Includes--
 	m.goTo(outer)
 	return goOn
 }

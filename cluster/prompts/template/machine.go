@@ -1,8 +1,14 @@
 package template
 
+import (
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/syntax"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
+
 // machine is one rendering.
 type machine struct {
-	caller
+	library.Caller
 	where
 	resolve Resolver
 }
@@ -16,58 +22,58 @@ type where struct {
 }
 
 // enterSource makes the parts of a template the ones that run.
-func (m *machine) enterSource(t *Template) { m.tpl, m.source = t, t.tree.source }
+func (m *machine) enterSource(t *Template) { m.tpl, m.Source = t, t.tree.Source }
 
 // goTo goes on at another part.
 func (m *machine) goTo(w where) {
 	m.where = w
-	m.source = w.tpl.tree.source
+	m.Source = w.tpl.tree.Source
 }
 
 // env is a frame at work: its slots and the frame around it.
 type env struct {
-	slots []value
+	slots []values.Value
 	outer *env
 }
 
 // context is where names are looked up that no frame has.
 type context struct {
-	values *dict
-	locals map[string]value // what an included template sees besides; nil for none
+	values *values.Dict
+	locals map[string]values.Value // what an included template sees besides; nil for none
 }
 
-func (c *context) lookup(name string) value {
+func (c *context) lookup(name string) values.Value {
 	if v, ok := c.locals[name]; ok {
 		return v
 	}
 	if c.values != nil {
-		if v, ok := c.values.text(name); ok {
+		if v, ok := c.values.Text(name); ok {
 			return v
 		}
 	}
-	if v, ok := globalOf(name); ok {
+	if v, ok := library.GlobalOf(name); ok {
 		return v
 	}
-	return unset{}
+	return values.Unset{}
 }
 
 // resolveError is thrown where a prompt that is included is not found.
 type resolveError struct{ err error }
 
 // enter starts a frame.
-func (m *machine) enter(f *frame) {
+func (m *machine) enter(f *syntax.Frame) {
 	m.env = m.newEnv(f, m.env)
 	m.start(f)
 }
 
 // newEnv returns a frame at work, all of whose slots are unset.
-func (m *machine) newEnv(f *frame, outer *env) *env {
-	m.grow(wordBytes*len(f.slots) + 48)
+func (m *machine) newEnv(f *syntax.Frame, outer *env) *env {
+	m.Grow(values.WordBytes*len(f.Slots) + 48)
 	e := &env{outer: outer}
-	if len(f.slots) > 0 {
-		e.slots = make([]value, len(f.slots))
+	if len(f.Slots) > 0 {
+		e.slots = make([]values.Value, len(f.Slots))
 		for i := range e.slots {
-			e.slots[i] = unset{}
+			e.slots[i] = values.Unset{}
 		}
 	}
 	return e
@@ -75,17 +81,17 @@ func (m *machine) newEnv(f *frame, outer *env) *env {
 
 // start gives the slots of a frame the values that it starts with. Parameters keep what
 // they have.
-func (m *machine) start(f *frame) {
-	for i := range f.slots {
-		s := &f.slots[i]
-		switch s.load {
-		case isParameter:
-		case startsUnset:
-			m.env.slots[i] = unset{}
-		case copiesOuter:
-			m.env.slots[i] = *m.slot(s.outer)
-		case isResolved:
-			m.env.slots[i] = m.context.lookup(s.name)
+func (m *machine) start(f *syntax.Frame) {
+	for i := range f.Slots {
+		s := &f.Slots[i]
+		switch s.Load {
+		case syntax.IsParameter:
+		case syntax.StartsUnset:
+			m.env.slots[i] = values.Unset{}
+		case syntax.CopiesOuter:
+			m.env.slots[i] = *m.slot(s.Outer)
+		case syntax.IsResolved:
+			m.env.slots[i] = m.context.lookup(s.Name)
 		}
 	}
 }
@@ -93,24 +99,24 @@ func (m *machine) start(f *frame) {
 // leave ends the frame. Macros that it defined and that outlive it find nothing there.
 func (m *machine) leave() {
 	for i := range m.env.slots {
-		m.env.slots[i] = unset{}
+		m.env.slots[i] = values.Unset{}
 	}
 	m.env = m.env.outer
 }
 
-func (m *machine) slot(r ref) *value {
+func (m *machine) slot(r syntax.Ref) *values.Value {
 	e := m.env
-	for range r.up {
+	for range r.Up {
 		e = e.outer
 	}
-	return &e.slots[r.index]
+	return &e.slots[r.Index]
 }
 
 // captured returns what body writes, and takes it from the output.
 func (m *machine) captured(body func() control) (string, control) {
-	start := len(m.out)
+	start := len(m.Out)
 	c := body()
-	text := m.made(string(m.out[start:]))
-	m.out = m.out[:start]
+	text := m.Made(string(m.Out[start:]))
+	m.Out = m.Out[:start]
 	return text, c
 }

@@ -4,23 +4,26 @@ import (
 	"fmt"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/syntax"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // Bounds of a template and of its rendering. A rendering takes less than 50 ms and 4 MiB.
 const (
-	MaxSource   = maxSource
-	MaxOutput   = maxOutput
+	MaxSource   = syntax.MaxSource
+	MaxOutput   = values.MaxOutput
 	MaxOutputs  = 2 << 20 // bytes of all renderings with one Meter
 	MaxIncludes = 5       // templates that include one another
 )
 
 // Template is a parsed template.
-type Template struct{ tree *tree }
+type Template struct{ tree *syntax.Tree }
 
 // Parse reads a template. The error is a *fault.Error with code invalid_template; its
 // text names the place and the remedy.
 func Parse(source string) (*Template, error) {
-	t, err := parse(source)
+	t, err := syntax.Parse(source)
 	if err != nil {
 		return nil, err
 	}
@@ -29,21 +32,21 @@ func Parse(source string) (*Template, error) {
 
 // Variables returns the names of the values that the template looks up. The caller must
 // not change the slice.
-func (t *Template) Variables() []string { return t.tree.variables }
+func (t *Template) Variables() []string { return t.tree.Variables }
 
 // Includes returns the prompts that the template includes, each once, in the order of
 // their first use. The caller must not change the slice.
-func (t *Template) Includes() []Reference { return t.tree.includes }
+func (t *Template) Includes() []Reference { return t.tree.Includes }
 
 // Values are the values of a template's variables. Objects keep their order and integers
 // stay integers. The zero Values has none. Values are immutable and safe for concurrent
 // use.
-type Values struct{ vars *dict }
+type Values struct{ vars *values.Dict }
 
 // Decode reads Values from a JSON object. The error is a *fault.Error with code
 // invalid_prompt_variables, without a Param.
 func Decode(object []byte) (Values, error) {
-	vars, err := decode(object)
+	vars, err := values.Decode(object)
 	return Values{vars}, err
 }
 
@@ -56,6 +59,10 @@ func (t *Template) Render(given Values, resolve Resolver) (string, error) {
 	return m.Render(t, given, resolve)
 }
 
+// Reference names another prompt whose text a template includes:
+// {% include "prompt:NAME" %}, "prompt:NAME@3" or "prompt:NAME@LABEL".
+type Reference = syntax.Reference
+
 // Resolver returns the template that a reference names. A rendering calls it for each
 // include that it reaches. Its error ends the rendering and is returned as it is.
 type Resolver func(Reference) (*Template, error)
@@ -64,26 +71,26 @@ type Resolver func(Reference) (*Template, error)
 // that the bounds of one rendering hold for all of them; their output may have MaxOutputs bytes. The
 // zero value has counted nothing. It is not safe for concurrent use.
 type Meter struct {
-	counter counter
+	counter values.Counter
 	out     int
 }
 
 // Render renders a template within what is left of the bounds. Otherwise it is as Template.Render.
 func (c *Meter) Render(t *Template, given Values, resolve Resolver) (out string, err error) {
-	if len(t.tree.body) == 1 { // most messages have no variable
-		if text, ok := t.tree.body[0].(*textNode); ok {
-			return text.text, nil
+	if len(t.tree.Body) == 1 { // most messages have no variable
+		if text, ok := t.tree.Body[0].(*syntax.TextNode); ok {
+			return text.Text, nil
 		}
 	}
-	c.counter = counter{steps: c.counter.steps, bytes: c.counter.bytes, out: make([]byte, 0, len(t.tree.source)+len(t.tree.source)/4)}
-	m := &machine{caller: caller{&c.counter}, where: where{context: &context{values: given.vars}}, resolve: resolve}
+	c.counter = values.Counter{Steps: c.counter.Steps, Bytes: c.counter.Bytes, Out: make([]byte, 0, len(t.tree.Source)+len(t.tree.Source)/4)}
+	m := &machine{Caller: library.Caller{Counter: &c.counter}, where: where{context: &context{values: given.vars}}, resolve: resolve}
 	m.enterSource(t)
 	defer func() {
-		c.out += len(m.out)
+		c.out += len(m.Out)
 		switch r := recover().(type) {
 		case nil:
-		case *failure:
-			out, err = "", r.err
+		case *values.Failure:
+			out, err = "", r.Err
 		case resolveError:
 			out, err = "", r.err
 		default: // a defect here must not end the process; the values stay out of its text
@@ -91,15 +98,15 @@ func (c *Meter) Render(t *Template, given Values, resolve Resolver) (out string,
 		}
 	}()
 	m.run()
-	if c.out+len(m.out) > MaxOutputs {
-		m.costly("the texts of the prompt come to more than %d bytes", MaxOutputs)
+	if c.out+len(m.Out) > MaxOutputs {
+		m.Costly("the texts of the prompt come to more than %d bytes", MaxOutputs)
 	}
-	return string(m.out), nil
+	return string(m.Out), nil
 }
 
 // run renders the template that the machine is at.
 func (m *machine) run() {
-	m.enter(m.tpl.tree.frame)
-	m.nodes(m.tpl.tree.body)
+	m.enter(m.tpl.tree.Frame)
+	m.nodes(m.tpl.tree.Body)
 	m.leave()
 }

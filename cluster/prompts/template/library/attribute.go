@@ -1,24 +1,26 @@
-package template
+package library
 
 import (
 	"math/big"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // attributed is a value that has attributes and methods of its own: a loop or a macro.
 type attributed interface {
-	attribute(name string) (value, bool)
-	method(name string) (*native, bool)
+	Attribute(name string) (values.Value, bool)
+	Method(name string) (*Native, bool)
 }
 
-// attribute returns of.name: an attribute or a method, else the element of that name,
+// Attribute returns of.name: an attribute or a method, else the element of that name,
 // else none.
-func (m *caller) attribute(of value, name string, none *undefined) value {
+func (m *Caller) Attribute(of values.Value, name string, none *values.Undefined) values.Value {
 	if v, ok := m.ownAttribute(of, name); ok {
 		return v
 	}
-	if d, ok := of.(*dict); ok {
-		if v, ok := d.text(name); ok {
+	if d, ok := of.(*values.Dict); ok {
+		if v, ok := d.Text(name); ok {
 			return v
 		}
 	}
@@ -26,10 +28,10 @@ func (m *caller) attribute(of value, name string, none *undefined) value {
 }
 
 // absent is what a value without an attribute has there.
-func (m *caller) absent(of value, none *undefined) value {
-	if u, ok := of.(*undefined); ok {
-		if u.strict {
-			m.missing(u)
+func (m *Caller) absent(of values.Value, none *values.Undefined) values.Value {
+	if u, ok := of.(*values.Undefined); ok {
+		if u.Strict {
+			m.Missing(u)
 		}
 		return u
 	}
@@ -37,63 +39,63 @@ func (m *caller) absent(of value, none *undefined) value {
 }
 
 // ownAttribute returns an attribute that Python gives a value of its kind.
-func (m *caller) ownAttribute(of value, name string) (value, bool) {
-	if n, ok := methodOf(of, name); ok {
-		m.grow(48)
-		return &method{of, n}, true
+func (m *Caller) ownAttribute(of values.Value, name string) (values.Value, bool) {
+	if n, ok := MethodOf(of, name); ok {
+		m.Grow(48)
+		return &Method{of, n}, true
 	}
 	switch of := of.(type) {
-	case *namespace:
-		return of.attrs.text(name)
+	case *values.Namespace:
+		return of.Attrs.Text(name)
 	case attributed:
-		return of.attribute(name)
-	case *cycler:
+		return of.Attribute(name)
+	case *values.Cycler:
 		switch name {
 		case "current":
-			return of.items[of.at], true
+			return of.Items[of.At], true
 		case "pos":
-			return of.at, true
+			return of.At, true
 		case "items":
-			return m.newTuple(of.items...), true
+			return m.NewTuple(of.Items...), true
 		}
-	case *joiner:
+	case *values.Joiner:
 		switch name {
 		case "sep":
-			return of.between, true
+			return of.Between, true
 		case "used":
-			return of.used, true
+			return of.Used, true
 		}
-	case *tuple:
-		if of.group && name == "grouper" {
-			return of.items[0], true
+	case *values.Tuple:
+		if of.Group && name == "grouper" {
+			return of.Items[0], true
 		}
-		if of.group && name == "list" {
-			return of.items[1], true
+		if of.Group && name == "list" {
+			return of.Items[1], true
 		}
-	case *rangeOf:
+	case *values.RangeOf:
 		switch name {
 		case "start":
-			return of.start, true
+			return of.Start, true
 		case "stop":
-			return of.stop, true
+			return of.Stop, true
 		case "step":
-			return of.step, true
+			return of.Step, true
 		}
 	case bool, int, *big.Int, float64:
 		return numberAttribute(of, name)
 	}
 	if foreign(of, name) {
-		m.fail("the attribute %s of a %s is not supported", name, typeName(of))
+		m.Fail("the attribute %s of a %s is not supported", name, values.TypeName(of))
 	}
 	return nil, false
 }
 
-func numberAttribute(of value, name string) (value, bool) {
+func numberAttribute(of values.Value, name string) (values.Value, bool) {
 	_, isFloat := of.(float64)
 	switch name {
 	case "real":
 		if b, ok := of.(bool); ok {
-			return asInt(b), true
+			return values.AsInt(b), true
 		}
 		return of, true
 	case "imag":
@@ -114,17 +116,17 @@ func numberAttribute(of value, name string) (value, bool) {
 }
 
 // foreign reports whether Python has an attribute that templates do not have.
-func foreign(of value, name string) bool {
+func foreign(of values.Value, name string) bool {
 	switch of.(type) {
-	case string, markup:
+	case string, values.Markup:
 		switch name {
 		case "encode", "translate", "maketrans", "unescape", "striptags", "escape":
-			_, isMarkup := of.(markup)
+			_, isMarkup := of.(values.Markup)
 			return isMarkup || name == "encode" || name == "translate" || name == "maketrans"
 		}
-	case *list:
-		return changes(name) && name != "popitem" && name != "setdefault" && name != "update"
-	case *dict:
+	case *values.List:
+		return Changes(name) && name != "popitem" && name != "setdefault" && name != "update"
+	case *values.Dict:
 		switch name {
 		case "clear", "pop", "popitem", "setdefault", "update", "fromkeys":
 			return true
@@ -139,33 +141,33 @@ func foreign(of value, name string) bool {
 		case "hex", "fromhex", "as_integer_ratio":
 			return true
 		}
-	case *view:
+	case *values.View:
 		switch name {
 		case "mapping", "isdisjoint":
 			return true
 		}
-	case *generator:
+	case *values.Generator:
 		switch name {
 		case "close", "send", "throw", "gi_code", "gi_frame", "gi_running", "gi_suspended", "gi_yieldfrom":
 			return true
 		}
-	case *native, *method:
+	case *Native, *Method:
 		return true
 	}
 	return false
 }
 
-// element returns of[key]: an element, else the attribute of that name, else none.
-func (m *caller) element(of, key value, none *undefined) value {
+// Element returns of[key]: an element, else the attribute of that name, else none.
+func (m *Caller) Element(of, key values.Value, none *values.Undefined) values.Value {
 	if v, ok := m.item(of, key); ok {
 		return v
 	}
-	name, ok := textOf(key)
+	name, ok := values.TextOf(key)
 	if !ok {
 		return m.absent(of, none)
 	}
-	if _, ok := of.(*undefined); !ok && hidden(name) {
-		m.fail(unreachable)
+	if _, ok := of.(*values.Undefined); !ok && Hidden(name) {
+		m.Fail(Unreachable)
 	}
 	if v, ok := m.ownAttribute(of, name); ok {
 		return v
@@ -174,43 +176,43 @@ func (m *caller) element(of, key value, none *undefined) value {
 }
 
 // item returns an element of a dict or a sequence.
-func (m *caller) item(of, key value) (value, bool) {
-	if d, ok := of.(*dict); ok {
-		return m.get(d, key)
+func (m *Caller) item(of, key values.Value) (values.Value, bool) {
+	if d, ok := of.(*values.Dict); ok {
+		return m.Get(d, key)
 	}
 	i, ok := key.(int)
 	if b, isBool := key.(bool); isBool {
-		i, ok = asInt(b), true
+		i, ok = values.AsInt(b), true
 	}
 	if !ok {
 		return nil, false
 	}
 	switch of := of.(type) {
-	case *list:
-		return at(of.items, i)
-	case *tuple:
-		return at(of.items, i)
-	case *rangeOf:
+	case *values.List:
+		return at(of.Items, i)
+	case *values.Tuple:
+		return at(of.Items, i)
+	case *values.RangeOf:
 		if i < 0 {
-			i += of.length
+			i += of.Length
 		}
-		if i < 0 || i >= of.length {
+		if i < 0 || i >= of.Length {
 			return nil, false
 		}
-		return of.start + i*of.step, true
+		return of.Start + i*of.Step, true
 	case string:
 		return m.character(of, i)
-	case markup:
+	case values.Markup:
 		c, ok := m.character(string(of), i)
 		if !ok {
 			return nil, false
 		}
-		return markup(c.(string)), true
+		return values.Markup(c.(string)), true
 	}
 	return nil, false
 }
 
-func at(items []value, i int) (value, bool) {
+func at(items []values.Value, i int) (values.Value, bool) {
 	if i < 0 {
 		i += len(items)
 	}
@@ -221,22 +223,22 @@ func at(items []value, i int) (value, bool) {
 }
 
 // character returns the character i of a text.
-func (m *caller) character(s string, i int) (value, bool) {
-	m.work(4 * len(s))
-	length := runes(s)
+func (m *Caller) character(s string, i int) (values.Value, bool) {
+	m.Work(4 * len(s))
+	length := values.Runes(s)
 	if i < 0 {
 		i += length
 	}
 	if i < 0 || i >= length {
 		return nil, false
 	}
-	from := byteAt(s, i)
-	return m.made(s[from : from+byteAt(s[from:], 1)]), true
+	from := values.ByteAt(s, i)
+	return m.Made(s[from : from+values.ByteAt(s[from:], 1)]), true
 }
 
-// changes reports whether a method changes what it is a method of, which the sandbox
+// Changes reports whether a method changes what it is a method of, which the sandbox
 // forbids.
-func changes(method string) bool {
+func Changes(method string) bool {
 	switch method {
 	case "append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "sort", "update":
 		return true
@@ -244,7 +246,8 @@ func changes(method string) bool {
 	return false
 }
 
-// unreachable is the problem of a name that hidden is true for.
-const unreachable = "names that begin with an underscore cannot be reached"
+// Unreachable is the problem of a name that hidden is true for.
+const Unreachable = "names that begin with an underscore cannot be reached"
 
-func hidden(name string) bool { return strings.HasPrefix(name, "_") }
+// Hidden reports whether templates cannot reach a name.
+func Hidden(name string) bool { return strings.HasPrefix(name, "_") }

@@ -1,58 +1,62 @@
-package template
+package library
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // listFilter returns the filters that make something of all items.
-func listFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func listFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "length", "count":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.length(v) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.Length(v) }
 	case "list":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			if l, ok := v.(*list); ok {
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			if l, ok := v.(*values.List); ok {
 				return l
 			}
-			return m.newList(m.items(v))
+			return m.NewList(m.Items(v))
 		}
 	case "join":
-		n.params, n.most = "d attribute", 2
-		n.call = func(m *caller, v value, a *arguments) value {
-			between := m.str(a.or(0, ""))
-			items := m.items(v)
+		n.params, n.Most = "d attribute", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			between := m.Str(a.or(0, ""))
+			items := m.Items(v)
 			get := m.getter(a.or(1, nil), nil)
 			parts := make([]string, len(items))
-			m.times(len(items), wordBytes)
+			m.Times(len(items), values.WordBytes)
 			for i, item := range items {
-				m.step(1)
-				parts[i] = m.str(get(item))
+				m.Step(1)
+				parts[i] = m.Str(get(item))
 			}
-			return m.joinTexts(parts, between)
+			return m.JoinTexts(parts, between)
 		}
 	case "sum":
-		n.params, n.most = "attribute start", 2
-		n.call = func(m *caller, v value, a *arguments) value {
+		n.params, n.Most = "attribute start", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
 			get, sum := m.getter(a.or(0, nil), nil), a.or(1, 0)
-			if _, ok := textOf(sum); ok {
-				m.fail("texts have no sum; use join")
+			if _, ok := values.TextOf(sum); ok {
+				m.Fail("texts have no sum; use join")
 			}
-			for _, item := range m.items(v) {
-				m.step(1)
-				sum = m.binary("+", sum, get(item))
+			for _, item := range m.Items(v) {
+				m.Step(1)
+				sum = m.Binary("+", sum, get(item))
 			}
 			return sum
 		}
 	case "reverse":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.reversed(v) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.reversed(v) }
 	case "items":
-		n.call = func(m *caller, v value, _ *arguments) value {
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
 			switch v := v.(type) {
-			case *undefined:
-				return &generator{}
-			case *dict:
-				return &generator{items: m.entries(v).items}
+			case *values.Undefined:
+				return &values.Generator{}
+			case *values.Dict:
+				return &values.Generator{Items: m.Entries(v).Items}
 			}
-			return m.lazily(func(func(value)) { m.fail("only a dict has items, not a %s", typeName(v)) })
+			return m.Lazily(func(func(values.Value)) { m.Fail("only a dict has items, not a %s", values.TypeName(v)) })
 		}
 	default:
 		return nil, false
@@ -61,111 +65,113 @@ func listFilter(name string) (*native, bool) {
 }
 
 // rowFilter returns the filters that make something of each item, or rows of items.
-func rowFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func rowFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "map":
-		n.most, n.keywords = -1, true
-		n.call = func(m *caller, v value, a *arguments) value { return m.mapped(v, a) }
+		n.Most, n.keywords = -1, true
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.mapped(v, a) }
 	case "batch":
-		n.params, n.least, n.most = "linecount fill_with", 1, 2
-		n.call = func(m *caller, v value, a *arguments) value { return m.batches(v, a.pos[0], a.or(1, nil)) }
+		n.params, n.least, n.Most = "linecount fill_with", 1, 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			return m.batches(v, a.Pos[0], a.or(1, nil))
+		}
 	case "slice":
-		n.params, n.least, n.most = "slices fill_with", 1, 2
-		n.call = func(m *caller, v value, a *arguments) value { return m.slices(v, a.pos[0], a.or(1, nil)) }
+		n.params, n.least, n.Most = "slices fill_with", 1, 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.slices(v, a.Pos[0], a.or(1, nil)) }
 	default:
 		return nil, false
 	}
 	return n, true
 }
 
-func (m *caller) reversed(v value) value {
-	if s, ok := textOf(v); ok {
-		m.times(len(s), 4)
+func (m *Caller) reversed(v values.Value) values.Value {
+	if s, ok := values.TextOf(v); ok {
+		m.Times(len(s), 4)
 		out := []rune(s)
 		slices.Reverse(out)
-		return like(v, m.made(string(out)))
+		return values.Like(v, m.Made(string(out)))
 	}
-	_, isGenerator := v.(*generator)
-	items := m.items(v)
-	m.times(len(items), wordBytes)
-	m.step(len(items) / 8)
+	_, isGenerator := v.(*values.Generator)
+	items := m.Items(v)
+	m.Times(len(items), values.WordBytes)
+	m.Step(len(items) / 8)
 	out := slices.Clone(items)
 	slices.Reverse(out)
 	if isGenerator {
-		return &list{out}
+		return &values.List{Items: out}
 	}
-	return &generator{items: out}
+	return &values.Generator{Items: out}
 }
 
 // mapped applies a filter, or looks up an attribute, for each item.
-func (m *caller) mapped(v value, a *arguments) value {
-	return m.lazily(func(yield func(value)) {
-		if !truth(v) {
+func (m *Caller) mapped(v values.Value, a *Arguments) values.Value {
+	return m.Lazily(func(yield func(values.Value)) {
+		if !values.Truth(v) {
 			return
 		}
 		apply := m.mapping(a)
-		for _, item := range m.items(v) {
+		for _, item := range m.Items(v) {
 			yield(apply(item))
 		}
 	})
 }
 
-func (m *caller) mapping(a *arguments) func(value) value {
-	if attribute, ok := a.keyword("attribute"); ok && len(a.pos) == 0 {
+func (m *Caller) mapping(a *Arguments) func(values.Value) values.Value {
+	if attribute, ok := a.keyword("attribute"); ok && len(a.Pos) == 0 {
 		other, _ := a.keyword("default")
-		for _, name := range a.names {
+		for _, name := range a.Names {
 			if name != "attribute" && name != "default" {
-				m.fail("map has no parameter %s", name)
+				m.Fail("map has no parameter %s", name)
 			}
 		}
 		return m.getter(attribute, other)
 	}
-	if len(a.pos) == 0 {
-		m.fail("map needs the name of a filter")
+	if len(a.Pos) == 0 {
+		m.Fail("map needs the name of a filter")
 	}
-	name := m.text(a.pos[0])
-	with, ok := filterOf(name)
+	name := m.Text(a.Pos[0])
+	with, ok := FilterOf(name)
 	if !ok {
-		m.fail("%s", noFilter(name))
+		m.Fail("%s", NoFilter(name))
 	}
-	rest := &arguments{pos: a.pos[1:], names: a.names, named: a.named}
-	return func(item value) value { return m.invoke(with, item, rest) }
+	rest := &Arguments{Pos: a.Pos[1:], Names: a.Names, Named: a.Named}
+	return func(item values.Value) values.Value { return m.Invoke(with, item, rest) }
 }
 
-func (m *caller) batches(v, size, fill value) value {
-	return m.lazily(func(yield func(value)) {
-		var row []value
-		for _, item := range m.items(v) {
-			m.step(1)
-			if m.equal(len(row), size) {
-				yield(m.newList(row))
+func (m *Caller) batches(v, size, fill values.Value) values.Value {
+	return m.Lazily(func(yield func(values.Value)) {
+		var row []values.Value
+		for _, item := range m.Items(v) {
+			m.Step(1)
+			if m.Equal(len(row), size) {
+				yield(m.NewList(row))
 				row = nil
 			}
-			m.grow(wordBytes)
+			m.Grow(values.WordBytes)
 			row = append(row, item)
 		}
 		if len(row) == 0 {
 			return
 		}
-		if fill != nil && m.less(len(row), size) {
-			missing := m.integer(size) - len(row)
-			m.times(missing, wordBytes)
-			m.step(missing / 8)
+		if fill != nil && m.Less(len(row), size) {
+			missing := m.Integer(size) - len(row)
+			m.Times(missing, values.WordBytes)
+			m.Step(missing / 8)
 			for range missing {
 				row = append(row, fill)
 			}
 		}
-		yield(m.newList(row))
+		yield(m.NewList(row))
 	})
 }
 
-func (m *caller) slices(v, count, fill value) value {
-	return m.lazily(func(yield func(value)) {
-		items := m.items(v)
-		n := m.integer(count)
+func (m *Caller) slices(v, count, fill values.Value) values.Value {
+	return m.Lazily(func(yield func(values.Value)) {
+		items := m.Items(v)
+		n := m.Integer(count)
 		if n == 0 {
-			m.fail("division by zero")
+			m.Fail("division by zero")
 		}
 		if n < 0 {
 			return
@@ -181,7 +187,7 @@ func (m *caller) slices(v, count, fill value) value {
 			if fill != nil && i >= longer {
 				part = append(part, fill)
 			}
-			yield(m.newList(part))
+			yield(m.NewList(part))
 			at = end
 		}
 	})
@@ -189,13 +195,13 @@ func (m *caller) slices(v, count, fill value) value {
 
 // getter returns a function that looks up a path of attributes, such as a.b.0. It
 // returns other for what is not there, unless other is nil.
-func (m *caller) getter(attribute, other value) func(value) value {
+func (m *Caller) getter(attribute, other values.Value) func(values.Value) values.Value {
 	parts := m.path(attribute)
-	return func(v value) value {
+	return func(v values.Value) values.Value {
 		for _, part := range parts {
-			m.step(1)
-			v = m.element(v, part, &undefined{})
-			if _, ok := v.(*undefined); ok && other != nil {
+			m.Step(1)
+			v = m.Element(v, part, &values.Undefined{})
+			if _, ok := v.(*values.Undefined); ok && other != nil {
 				v = other
 			}
 		}

@@ -1,48 +1,52 @@
-package template
+package library
 
 import (
 	"math"
 	"math/big"
 	"strconv"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // numberFilter returns the filters about numbers.
-func numberFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func numberFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "abs":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			if u, ok := v.(*undefined); ok {
-				m.missing(u)
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			if u, ok := v.(*values.Undefined); ok {
+				m.Missing(u)
 			}
-			if !isNumber(v) {
-				m.fail("abs needs a number, not a %s", typeName(v))
+			if !values.IsNumber(v) {
+				m.Fail("abs needs a number, not a %s", values.TypeName(v))
 			}
 			if f, ok := v.(float64); ok {
 				return math.Abs(f)
 			}
-			b, _ := asBig(v)
-			return normal(new(big.Int).Abs(b))
+			b, _ := values.AsBig(v)
+			return values.Normal(new(big.Int).Abs(b))
 		}
 	case "int":
-		n.params, n.most = "default base", 2
-		n.call = func(m *caller, v value, a *arguments) value {
-			return m.toInteger(v, a.or(0, 0), m.integer(a.or(1, 10)))
+		n.params, n.Most = "default base", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			return m.ToInteger(v, a.or(0, 0), m.Integer(a.or(1, 10)))
 		}
 	case "float":
-		n.params, n.most = "default", 1
-		n.call = func(m *caller, v value, a *arguments) value {
-			if f, ok := m.toFloat(v); ok {
+		n.params, n.Most = "default", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			if f, ok := m.ToFloat(v); ok {
 				return f
 			}
 			return a.or(0, 0.0)
 		}
 	case "round":
-		n.params, n.most = "precision method", 2
-		n.call = func(m *caller, v value, a *arguments) value { return m.round(v, a) }
+		n.params, n.Most = "precision method", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.round(v, a) }
 	case "filesizeformat":
-		n.params, n.most = "binary", 1
-		n.call = func(m *caller, v value, a *arguments) value { return m.fileSize(v, truth(a.or(0, false))) }
+		n.params, n.Most = "binary", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			return m.fileSize(v, values.Truth(a.or(0, false)))
+		}
 	default:
 		return nil, false
 	}
@@ -50,49 +54,49 @@ func numberFilter(name string) (*native, bool) {
 }
 
 // round is the filter round.
-func (m *caller) round(v value, a *arguments) value {
-	method, ok := textOf(a.or(1, "common"))
+func (m *Caller) round(v values.Value, a *Arguments) values.Value {
+	method, ok := values.TextOf(a.or(1, "common"))
 	if !ok || method != "common" && method != "ceil" && method != "floor" {
-		m.fail("round knows the methods common, ceil and floor")
+		m.Fail("round knows the methods common, ceil and floor")
 	}
-	if u, ok := v.(*undefined); ok {
-		m.missing(u)
+	if u, ok := v.(*values.Undefined); ok {
+		m.Missing(u)
 	}
-	if !isNumber(v) {
-		m.fail("round needs a number, not a %s", typeName(v))
+	if !values.IsNumber(v) {
+		m.Fail("round needs a number, not a %s", values.TypeName(v))
 	}
 	if method != "common" {
-		scale := m.binary("**", 10, a.or(0, 0))
-		scaled := m.asFloat(m.binary("*", v, scale))
+		scale := m.Binary("**", 10, a.or(0, 0))
+		scaled := m.AsFloat(m.Binary("*", v, scale))
 		if math.IsInf(scaled, 0) || math.IsNaN(scaled) {
-			m.fail("round needs a finite number")
+			m.Fail("round needs a finite number")
 		}
 		f := math.Floor(scaled)
 		if method == "ceil" {
 			f = math.Ceil(scaled)
 		}
-		return m.binary("/", truncated(f), scale)
+		return m.Binary("/", values.Truncated(f), scale)
 	}
 	places := a.or(0, 0)
 	if places == nil {
 		if f, ok := v.(float64); ok {
-			return truncated(math.RoundToEven(f))
+			return values.Truncated(math.RoundToEven(f))
 		}
 		places = 0
 	}
-	n := m.integer(places)
+	n := m.Integer(places)
 	if f, ok := v.(float64); ok {
 		return m.roundFloat(f, n)
 	}
-	b, _ := asBig(v)
+	b, _ := values.AsBig(v)
 	if n >= 0 {
-		return normal(b)
+		return values.Normal(b)
 	}
-	return normal(m.roundAt(new(big.Rat).SetInt(b), n))
+	return values.Normal(m.roundAt(new(big.Rat).SetInt(b), n))
 }
 
 // roundFloat rounds to n places after the point, a half to the even digit.
-func (m *caller) roundFloat(f float64, n int) value {
+func (m *Caller) roundFloat(f float64, n int) values.Value {
 	const most = 400 // places that a float can have
 	switch {
 	case math.IsInf(f, 0), math.IsNaN(f), n > most, f == 0:
@@ -100,28 +104,28 @@ func (m *caller) roundFloat(f float64, n int) value {
 	case n < -most:
 		return math.Copysign(0, f)
 	case n >= 0:
-		m.step(n / 8)
-		m.grow(2*n + bigBytes)
+		m.Step(n / 8)
+		m.Grow(2*n + values.BigBytes)
 		out, err := strconv.ParseFloat(strconv.FormatFloat(f, 'f', n, 64), 64)
 		if err != nil {
-			m.fail("the rounded number is too large")
+			m.Fail("the rounded number is too large")
 		}
 		return out
 	}
-	out, _ := new(big.Float).SetInt(m.roundAt(exact(f), n)).Float64()
+	out, _ := new(big.Float).SetInt(m.roundAt(values.Exact(f), n)).Float64()
 	if math.IsInf(out, 0) {
-		m.fail("the rounded number is too large")
+		m.Fail("the rounded number is too large")
 	}
 	return math.Copysign(out, f)
 }
 
 // roundAt rounds to a multiple of 10 to the power -n, which is above 1.
-func (m *caller) roundAt(x *big.Rat, n int) *big.Int {
-	if -n > maxBits/4 {
+func (m *Caller) roundAt(x *big.Rat, n int) *big.Int {
+	if -n > values.MaxBits/4 {
 		return new(big.Int)
 	}
-	m.step(-n / 4)
-	m.grow(8*bigBytes - n)
+	m.Step(-n / 4)
+	m.Grow(8*values.BigBytes - n)
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(-n)), nil)
 	x = new(big.Rat).Quo(x, new(big.Rat).SetInt(unit))
 	q, rest := new(big.Int).QuoRem(x.Num(), x.Denom(), new(big.Int))
@@ -133,10 +137,10 @@ func (m *caller) roundAt(x *big.Rat, n int) *big.Int {
 }
 
 // fileSize is the filter filesizeformat.
-func (m *caller) fileSize(v value, binary bool) value { //nolint:revive // Jinja's flag
-	size, ok := m.toFloat(v)
+func (m *Caller) fileSize(v values.Value, binary bool) values.Value { //nolint:revive // Jinja's flag
+	size, ok := m.ToFloat(v)
 	if !ok {
-		m.fail("filesizeformat needs a number, not a %s", typeName(v))
+		m.Fail("filesizeformat needs a number, not a %s", values.TypeName(v))
 	}
 	base, suffix := 1000.0, "B"
 	if binary {
@@ -146,9 +150,9 @@ func (m *caller) fileSize(v value, binary bool) value { //nolint:revive // Jinja
 	case size == 1:
 		return "1 Byte"
 	case math.IsNaN(size), math.IsInf(size, 0):
-		m.fail("filesizeformat needs a finite number")
+		m.Fail("filesizeformat needs a finite number")
 	case size < base:
-		return string(m.appendText(nil, truncated(size))) + " Bytes"
+		return string(m.AppendText(nil, values.Truncated(size))) + " Bytes"
 	}
 	prefixes := "kMGTPEZY"
 	if binary {

@@ -1,23 +1,27 @@
-package template
+package library
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // path returns the parts of an attribute's name. Those that are digits are indexes.
-func (m *caller) path(attribute value) []value {
-	s, ok := textOf(attribute)
+func (m *Caller) path(attribute values.Value) []values.Value {
+	s, ok := values.TextOf(attribute)
 	if !ok {
 		if attribute == nil {
 			return nil
 		}
-		return []value{attribute}
+		return []values.Value{attribute}
 	}
-	m.times(strings.Count(s, ".")+1, 3*wordBytes)
-	var out []value
+	m.Times(strings.Count(s, ".")+1, 3*values.WordBytes)
+	var out []values.Value
 	for part := range strings.SplitSeq(s, ".") {
-		if every(part, isDigitRune) {
-			n, ok := parseInteger(part, 10)
+		if values.Every(part, isDigitRune) {
+			n, ok := values.ParseInteger(part, 10)
 			if !ok {
-				m.fail("an attribute's index is not a number")
+				m.Fail("an attribute's index is not a number")
 			}
 			out = append(out, n)
 			continue
@@ -28,96 +32,96 @@ func (m *caller) path(attribute value) []value {
 }
 
 // pickFilter returns the filters that pick items.
-func pickFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func pickFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "first":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			if g, ok := v.(*generator); ok && g.next < len(g.items) {
-				g.next++
-				return g.items[g.next-1]
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			if g, ok := v.(*values.Generator); ok && g.Next < len(g.Items) {
+				g.Next++
+				return g.Items[g.Next-1]
 			}
-			if s, ok := v.(markup); ok {
+			if s, ok := v.(values.Markup); ok {
 				v = string(s) // the characters of markup are plain text
 			}
 			if d, ok := m.item(v, 0); ok && !isDict(v) {
 				return d
 			}
-			if items := m.items(v); len(items) > 0 {
+			if items := m.Items(v); len(items) > 0 {
 				return items[0]
 			}
-			return &undefined{name: "the first item of nothing"}
+			return &values.Undefined{Name: "the first item of nothing"}
 		}
 	case "last":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			if _, ok := v.(*generator); ok {
-				m.fail("last needs a list; write |list|last")
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			if _, ok := v.(*values.Generator); ok {
+				m.Fail("last needs a list; write |list|last")
 			}
 			if d, ok := m.item(v, -1); ok && !isDict(v) {
 				return d
 			}
-			if items := m.items(v); len(items) > 0 {
+			if items := m.Items(v); len(items) > 0 {
 				return items[len(items)-1]
 			}
-			return &undefined{name: "the last item of nothing"}
+			return &values.Undefined{Name: "the last item of nothing"}
 		}
 	case "min", "max":
-		n.params, n.most = "case_sensitive attribute", 2
-		n.call = func(m *caller, v value, a *arguments) value {
+		n.params, n.Most = "case_sensitive attribute", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
 			return m.extreme(name, v, m.folding(a.or(0, false), m.getter(a.or(1, nil), nil)))
 		}
 	case "unique":
-		n.params, n.most = "case_sensitive attribute", 2
-		n.call = func(m *caller, v value, a *arguments) value {
+		n.params, n.Most = "case_sensitive attribute", 2
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
 			get := m.folding(a.or(0, false), m.getter(a.or(1, nil), nil))
-			return m.lazily(func(yield func(value)) {
-				seen := &dict{}
-				for _, item := range m.items(v) {
+			return m.Lazily(func(yield func(values.Value)) {
+				seen := &values.Dict{}
+				for _, item := range m.Items(v) {
 					key := get(item)
-					if seen.find(m.hash(key)) < 0 {
-						m.set(seen, key, nil)
+					if seen.Find(m.Hash(key)) < 0 {
+						m.Set(seen, key, nil)
 						yield(item)
 					}
 				}
 			})
 		}
 	case "select", "reject", "selectattr", "rejectattr":
-		n.most, n.keywords = -1, true
-		n.call = func(m *caller, v value, a *arguments) value { return m.selected(name, v, a) }
+		n.Most, n.keywords = -1, true
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.selected(name, v, a) }
 	default:
 		return nil, false
 	}
 	return n, true
 }
 
-func isDict(v value) bool {
-	_, ok := v.(*dict)
+func isDict(v values.Value) bool {
+	_, ok := v.(*values.Dict)
 	return ok
 }
 
 // folding makes texts small, unless case matters.
-func (m *caller) folding(matters value, get func(value) value) func(value) value {
-	if truth(matters) {
+func (m *Caller) folding(matters values.Value, get func(values.Value) values.Value) func(values.Value) values.Value {
+	if values.Truth(matters) {
 		return get
 	}
-	return func(v value) value {
+	return func(v values.Value) values.Value {
 		v = get(v)
-		if s, ok := textOf(v); ok {
-			return like(v, m.changed(s, lower, caseCost))
+		if s, ok := values.TextOf(v); ok {
+			return values.Like(v, m.changed(s, values.Lower, caseCost))
 		}
 		return v
 	}
 }
 
-func (m *caller) extreme(name string, v value, key func(value) value) value {
-	items := m.items(v)
+func (m *Caller) extreme(name string, v values.Value, key func(values.Value) values.Value) values.Value {
+	items := m.Items(v)
 	if len(items) == 0 {
-		return &undefined{name: "the " + name + " of nothing"}
+		return &values.Undefined{Name: "the " + name + " of nothing"}
 	}
 	best, bestKey := items[0], key(items[0])
 	for _, item := range items[1:] {
 		k := key(item)
-		if name == "min" && m.less(k, bestKey) || name == "max" && m.less(bestKey, k) {
+		if name == "min" && m.Less(k, bestKey) || name == "max" && m.Less(bestKey, k) {
 			best, bestKey = item, k
 		}
 	}
@@ -125,32 +129,32 @@ func (m *caller) extreme(name string, v value, key func(value) value) value {
 }
 
 // selected picks the items for which a test holds, or does not.
-func (m *caller) selected(name string, v value, a *arguments) value {
-	return m.lazily(func(yield func(value)) {
-		if !truth(v) {
+func (m *Caller) selected(name string, v values.Value, a *Arguments) values.Value {
+	return m.Lazily(func(yield func(values.Value)) {
+		if !values.Truth(v) {
 			return
 		}
-		get := func(v value) value { return v }
-		pos := a.pos
+		get := func(v values.Value) values.Value { return v }
+		pos := a.Pos
 		if strings.HasSuffix(name, "attr") {
 			if len(pos) == 0 {
-				m.fail("%s needs an attribute", name)
+				m.Fail("%s needs an attribute", name)
 			}
 			get = m.getter(pos[0], nil)
 			pos = pos[1:]
 		}
-		holds := truth
+		holds := values.Truth
 		if len(pos) > 0 {
-			test := m.text(pos[0])
-			with, ok := testOf(test)
+			test := m.Text(pos[0])
+			with, ok := TestOf(test)
 			if !ok {
-				m.fail("%s", noTest(test))
+				m.Fail("%s", NoTest(test))
 			}
-			rest := &arguments{pos: pos[1:], names: a.names, named: a.named}
-			holds = func(v value) bool { return truth(m.invoke(with, v, rest)) }
+			rest := &Arguments{Pos: pos[1:], Names: a.Names, Named: a.Named}
+			holds = func(v values.Value) bool { return values.Truth(m.Invoke(with, v, rest)) }
 		}
-		for _, item := range m.items(v) {
-			m.step(1)
+		for _, item := range m.Items(v) {
+			m.Step(1)
 			if holds(get(item)) == strings.HasPrefix(name, "select") {
 				yield(item)
 			}

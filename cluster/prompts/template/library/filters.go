@@ -1,10 +1,14 @@
-package template
+package library
 
-import "strings"
+import (
+	"strings"
 
-// filterOf returns a filter.
-func filterOf(name string) (*native, bool) {
-	for _, of := range []func(string) (*native, bool){textFilter, cutFilter, listFilter, rowFilter, pickFilter, orderFilter, numberFilter, markupFilter, formFilter} {
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
+
+// FilterOf returns a filter.
+func FilterOf(name string) (*Native, bool) {
+	for _, of := range []func(string) (*Native, bool){textFilter, cutFilter, listFilter, rowFilter, pickFilter, orderFilter, numberFilter, markupFilter, formFilter} {
 		if n, ok := of(name); ok {
 			return n, true
 		}
@@ -16,65 +20,67 @@ const filterNames = "abs, attr, batch, capitalize, center, count, d, default, di
 	"groupby, indent, int, items, join, last, length, list, lower, map, max, min, pprint, reject, rejectattr, replace, reverse, round, safe, select, " +
 	"selectattr, slice, sort, string, striptags, sum, title, tojson, trim, truncate, unique, upper, urlencode, wordcount, wordwrap, xmlattr"
 
-// noFilter says why there is no filter of a name.
-func noFilter(name string) string {
+// NoFilter says why there is no filter of a name.
+func NoFilter(name string) string {
 	switch name {
 	case "random":
 		return "the filter random is not supported, because a template renders the same each time"
 	case "urlize":
 		return "the filter urlize is not supported; a prompt has no links"
 	}
-	return "there is no filter " + quote(name) + "; templates have " + filterNames
+	return "there is no filter " + values.Quote(name) + "; templates have " + filterNames
 }
 
 // textFilter returns the filters that change a text.
-func textFilter(name string) (*native, bool) {
-	n := &native{name: name}
-	change := func(f func(string) string) func(*caller, value, *arguments) value {
-		return func(m *caller, v value, _ *arguments) value {
-			s, of := m.softText(v)
-			return like(of, m.changed(s, f, caseCost))
+func textFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
+	change := func(f func(string) string) func(*Caller, values.Value, *Arguments) values.Value {
+		return func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			s, of := m.SoftText(v)
+			return values.Like(of, m.changed(s, f, caseCost))
 		}
 	}
 	switch name {
 	case "upper":
-		n.call = change(upper)
+		n.Call = change(values.Upper)
 	case "lower":
-		n.call = change(lower)
+		n.Call = change(values.Lower)
 	case "capitalize":
-		n.call = change(capitalized)
+		n.Call = change(values.Capitalized)
 	case "title":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.changed(m.str(v), titledWords, titleCost) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			return m.changed(m.Str(v), titledWords, titleCost)
+		}
 	case "string":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			_, out := m.softText(v)
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			_, out := m.SoftText(v)
 			return out
 		}
 	case "trim":
-		n.params, n.most = "chars", 1
-		n.call = func(m *caller, v value, a *arguments) value {
-			s, of := m.softText(v)
-			return like(of, m.stripped("strip", s, a.or(0, nil)))
+		n.params, n.Most = "chars", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			s, of := m.SoftText(v)
+			return values.Like(of, m.stripped("strip", s, a.or(0, nil)))
 		}
 	case "center":
-		n.params, n.most = "width", 1
-		n.call = func(m *caller, v value, a *arguments) value {
-			s, of := m.softText(v)
-			return like(of, m.padded(name, s, m.integer(a.or(0, 80)), " "))
+		n.params, n.Most = "width", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			s, of := m.SoftText(v)
+			return values.Like(of, m.padded(name, s, m.Integer(a.or(0, 80)), " "))
 		}
 	case "replace":
-		n.params, n.least, n.most = "old new count", 2, 3
-		n.call = func(m *caller, v value, a *arguments) value {
+		n.params, n.least, n.Most = "old new count", 2, 3
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
 			count := a.or(2, nil)
 			if count == nil {
 				count = -1
 			}
-			return m.replaced(m.str(v), m.str(a.pos[0]), m.str(a.pos[1]), m.integer(count))
+			return m.replaced(m.Str(v), m.Str(a.Pos[0]), m.Str(a.Pos[1]), m.Integer(count))
 		}
 	case "wordcount":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			s := m.str(v)
-			m.step(len(s) / 8)
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			s := m.Str(v)
+			m.Step(len(s) / 8)
 			return countWords(s)
 		}
 	default:
@@ -87,7 +93,7 @@ func textFilter(name string) (*native, bool) {
 func countWords(s string) int {
 	n, inWord := 0, false
 	for _, r := range s {
-		word := isWordRune(r)
+		word := values.IsWordRune(r)
 		if word && !inWord {
 			n++
 		}
@@ -100,16 +106,16 @@ func countWords(s string) int {
 // apostrophe or a digit small.
 func titledWords(s string) string {
 	var out strings.Builder
-	begin := func(r rune) bool { return isSpace(r) || strings.ContainsRune("-({[<", r) }
+	begin := func(r rune) bool { return values.IsSpace(r) || strings.ContainsRune("-({[<", r) }
 	for s != "" {
 		n := strings.IndexFunc(s, begin)
 		if n < 0 {
 			n = len(s)
 		}
 		if n > 0 {
-			first := firstRune(s)
-			out.WriteString(upper(first))
-			out.WriteString(lower(s[len(first):n]))
+			first := values.FirstRune(s)
+			out.WriteString(values.Upper(first))
+			out.WriteString(values.Lower(s[len(first):n]))
 			s = s[n:]
 			continue
 		}
@@ -124,31 +130,31 @@ func titledWords(s string) string {
 }
 
 // formFilter returns the filters that give a value another form.
-func formFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func formFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "default", "d":
-		n.params, n.most = "default_value boolean", 2
-		n.call = func(_ *caller, v value, a *arguments) value {
-			if _, ok := v.(*undefined); ok || truth(a.or(1, false)) && !truth(v) {
+		n.params, n.Most = "default_value boolean", 2
+		n.Call = func(_ *Caller, v values.Value, a *Arguments) values.Value {
+			if _, ok := v.(*values.Undefined); ok || values.Truth(a.or(1, false)) && !values.Truth(v) {
 				return a.or(0, "")
 			}
 			return v
 		}
 	case "tojson":
-		n.params, n.most = "indent", 1
-		n.call = func(m *caller, v value, a *arguments) value { return m.json(v, a.or(0, nil)) }
+		n.params, n.Most = "indent", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.JSON(v, a.or(0, nil)) }
 	case "pprint":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.pretty(v) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.Pretty(v) }
 	case "attr":
-		n.params, n.least, n.most = "name", 1, 1
-		n.call = func(m *caller, v value, a *arguments) value {
-			name := m.text(a.pos[0])
-			none := &undefined{name: name}
-			if hidden(name) {
-				m.fail(unreachable)
+		n.params, n.least, n.Most = "name", 1, 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			name := m.Text(a.Pos[0])
+			none := &values.Undefined{Name: name}
+			if Hidden(name) {
+				m.Fail(Unreachable)
 			}
-			if _, ok := v.(*undefined); !ok {
+			if _, ok := v.(*values.Undefined); !ok {
 				if v, ok := m.ownAttribute(v, name); ok {
 					return v
 				}
@@ -157,26 +163,28 @@ func formFilter(name string) (*native, bool) {
 			return m.absent(v, none)
 		}
 	case "format":
-		n.most, n.keywords = -1, true
-		n.call = func(m *caller, v value, a *arguments) value {
-			s, of := m.softText(v)
-			if len(a.pos) > 0 && len(a.names) > 0 {
-				m.fail("format takes values with names or without, not both")
+		n.Most, n.keywords = -1, true
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			s, of := m.SoftText(v)
+			if len(a.Pos) > 0 && len(a.Names) > 0 {
+				m.Fail("format takes values with names or without, not both")
 			}
-			if len(a.names) == 0 {
-				return like(of, m.percent(s, of, m.newTuple(a.pos...)))
+			if len(a.Names) == 0 {
+				return values.Like(of, m.Percent(s, of, m.NewTuple(a.Pos...)))
 			}
-			d := &dict{}
-			for i, name := range a.names {
-				m.set(d, name, a.named[i])
+			d := &values.Dict{}
+			for i, name := range a.Names {
+				m.Set(d, name, a.Named[i])
 			}
-			return like(of, m.percent(s, of, d))
+			return values.Like(of, m.Percent(s, of, d))
 		}
 	case "urlencode":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.urlEncoded(v) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.URLEncoded(v) }
 	case "xmlattr":
-		n.params, n.most = "autospace", 1
-		n.call = func(m *caller, v value, a *arguments) value { return m.xmlAttributes(v, truth(a.or(0, true))) }
+		n.params, n.Most = "autospace", 1
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			return m.XMLAttributes(v, values.Truth(a.or(0, true)))
+		}
 	default:
 		return nil, false
 	}
@@ -184,17 +192,17 @@ func formFilter(name string) (*native, bool) {
 }
 
 // markupFilter returns the filters about HTML.
-func markupFilter(name string) (*native, bool) {
-	n := &native{name: name}
+func markupFilter(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "escape", "e":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.escaped(v) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.Escaped(v) }
 	case "forceescape":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.escapedText(m.str(v)) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.EscapedText(m.Str(v)) }
 	case "safe":
-		n.call = func(m *caller, v value, _ *arguments) value { return markup(m.str(v)) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return values.Markup(m.Str(v)) }
 	case "striptags":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.withoutTags(m.str(v)) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.WithoutTags(m.Str(v)) }
 	default:
 		return nil, false
 	}

@@ -1,47 +1,49 @@
-package template
+package library
 
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // formatted is str.format and str.format_map.
-func (m *caller) formatted(name string, self value, a *arguments) value {
-	s, _ := textOf(self)
-	if isMarkup(self) {
-		m.fail("%s of markup is not supported", name)
+func (m *Caller) formatted(name string, self values.Value, a *Arguments) values.Value {
+	s, _ := values.TextOf(self)
+	if values.IsMarkup(self) {
+		m.Fail("%s of markup is not supported", name)
 	}
 	f := &formatter{m: m, args: a}
 	if name == "format_map" {
-		if len(a.pos) != 1 || len(a.names) > 0 {
-			m.fail("format_map takes one dict")
+		if len(a.Pos) != 1 || len(a.Names) > 0 {
+			m.Fail("format_map takes one dict")
 		}
-		d, ok := a.pos[0].(*dict)
+		d, ok := a.Pos[0].(*values.Dict)
 		if !ok {
-			m.fail("format_map takes a dict, not a %s", typeName(a.pos[0]))
+			m.Fail("format_map takes a dict, not a %s", values.TypeName(a.Pos[0]))
 		}
-		f.args, f.named = &arguments{}, d
+		f.args, f.named = &Arguments{}, d
 	}
-	return m.made(f.run(s, 2))
+	return m.Made(f.run(s, 2))
 }
 
 type formatter struct {
-	m      *caller
-	args   *arguments
-	named  *dict // of format_map
-	next   int   // number of the next field without one
-	manual bool  // fields have numbers
+	m      *Caller
+	args   *Arguments
+	named  *values.Dict // of format_map
+	next   int          // number of the next field without one
+	manual bool         // fields have numbers
 }
 
 // run formats a text. Fields may stand in the formats of fields, levels deep.
 func (f *formatter) run(s string, levels int) string {
 	if levels == 0 {
-		f.m.fail("fields of a format are nested too deep")
+		f.m.Fail("fields of a format are nested too deep")
 	}
-	f.m.work(len(s))
+	f.m.Work(len(s))
 	var out []byte
 	for s != "" {
-		f.m.room(len(out) + len(s))
+		f.m.Room(len(out) + len(s))
 		i := strings.IndexAny(s, "{}")
 		if i < 0 {
 			return string(append(out, s...))
@@ -54,11 +56,11 @@ func (f *formatter) run(s string, levels int) string {
 			continue
 		}
 		if c == '}' {
-			f.m.fail("a } in a format stands alone")
+			f.m.Fail("a } in a format stands alone")
 		}
 		end := fieldEnd(s)
 		if end < 0 {
-			f.m.fail("a { in a format is not closed")
+			f.m.Fail("a { in a format is not closed")
 		}
 		out = append(out, f.field(s[:end], levels)...)
 		s = s[end+1:]
@@ -85,39 +87,39 @@ func fieldEnd(s string) int {
 
 func (f *formatter) field(s string, levels int) string {
 	m := f.m
-	m.step(1)
+	m.Step(1)
 	name, spec := s, ""
 	conversion := ""
 	if i := strings.IndexAny(s, "!:"); i >= 0 {
 		name = s[:i]
 		if strings.Contains(name, "[") && !strings.Contains(name, "]") {
-			m.fail("this format is not supported")
+			m.Fail("this format is not supported")
 		}
 		rest := s[i:]
 		if rest[0] == '!' {
 			if len(rest) < 2 || len(rest) > 2 && rest[2] != ':' {
-				m.fail("a conversion in a format is one letter")
+				m.Fail("a conversion in a format is one letter")
 			}
 			conversion, rest = rest[1:2], rest[2:]
 		}
 		spec = strings.TrimPrefix(rest, ":")
 	}
 	if strings.ContainsAny(name, "{}") {
-		m.fail("a { in the name of a field is not supported")
+		m.Fail("a { in the name of a field is not supported")
 	}
 	v := f.value(name)
 	switch conversion {
 	case "":
 	case "s":
-		v = m.str(v)
+		v = m.Str(v)
 	case "r", "a":
-		s := m.made(string(m.appendRepr(nil, v)))
+		s := m.Made(string(m.AppendRepr(nil, v)))
 		if conversion == "a" {
-			s = m.ascii(s)
+			s = m.ASCII(s)
 		}
 		v = s
 	default:
-		m.fail("a format knows the conversions r, s and a")
+		m.Fail("a format knows the conversions r, s and a")
 	}
 	if strings.ContainsAny(spec, "{}") {
 		spec = f.run(spec, levels-1)
@@ -126,7 +128,7 @@ func (f *formatter) field(s string, levels int) string {
 }
 
 // value returns what a field names: an argument, and attributes and elements of it.
-func (f *formatter) value(name string) value {
+func (f *formatter) value(name string) values.Value {
 	m := f.m
 	end := strings.IndexAny(name, ".[")
 	if end < 0 {
@@ -134,7 +136,7 @@ func (f *formatter) value(name string) value {
 	}
 	v := f.argument(name[:end])
 	for rest := name[end:]; rest != ""; {
-		m.step(1)
+		m.Step(1)
 		if rest[0] == '.' {
 			end := strings.IndexAny(rest[1:], ".[") + 1
 			if end == 0 {
@@ -142,96 +144,96 @@ func (f *formatter) value(name string) value {
 			}
 			attribute := rest[1:end]
 			if attribute == "" {
-				m.fail("a field of a format has an empty attribute")
+				m.Fail("a field of a format has an empty attribute")
 			}
-			if hidden(attribute) {
-				m.fail(unreachable)
+			if Hidden(attribute) {
+				m.Fail(Unreachable)
 			}
-			v, rest = m.attribute(v, attribute, &undefined{name: attribute}), rest[end:]
+			v, rest = m.Attribute(v, attribute, &values.Undefined{Name: attribute}), rest[end:]
 			continue
 		}
 		end := strings.IndexByte(rest, ']')
 		if rest[0] != '[' || end < 2 {
-			m.fail("a field of a format is not closed")
+			m.Fail("a field of a format is not closed")
 		}
-		var key value = rest[1:end]
-		if every(rest[1:end], func(r rune) bool { return r >= '0' && r <= '9' }) {
-			key, _ = parseInteger(strings.TrimLeft(rest[1:end-1], "0")+rest[end-1:end], 10)
+		var key values.Value = rest[1:end]
+		if values.Every(rest[1:end], func(r rune) bool { return r >= '0' && r <= '9' }) {
+			key, _ = values.ParseInteger(strings.TrimLeft(rest[1:end-1], "0")+rest[end-1:end], 10)
 		}
-		v, rest = m.element(v, key, &undefined{}), rest[end+1:]
+		v, rest = m.Element(v, key, &values.Undefined{}), rest[end+1:]
 	}
 	return v
 }
 
-func (f *formatter) argument(name string) value {
+func (f *formatter) argument(name string) values.Value {
 	m := f.m
 	if name == "" {
 		if f.manual {
-			m.fail("fields of a format have numbers or none, not both")
+			m.Fail("fields of a format have numbers or none, not both")
 		}
 		f.next++
 		return f.position(f.next - 1)
 	}
-	if every(name, func(r rune) bool { return r >= '0' && r <= '9' }) {
+	if values.Every(name, func(r rune) bool { return r >= '0' && r <= '9' }) {
 		if f.next > 0 {
-			m.fail("fields of a format have numbers or none, not both")
+			m.Fail("fields of a format have numbers or none, not both")
 		}
 		f.manual = true
-		n, _ := parseInteger(strings.TrimLeft(name[:len(name)-1], "0")+name[len(name)-1:], 10)
-		return f.position(m.integer(n))
+		n, _ := values.ParseInteger(strings.TrimLeft(name[:len(name)-1], "0")+name[len(name)-1:], 10)
+		return f.position(m.Integer(n))
 	}
 	if f.named != nil {
-		if v, ok := f.named.text(name); ok {
+		if v, ok := f.named.Text(name); ok {
 			return v
 		}
 	} else if v, ok := f.args.keyword(name); ok {
 		return v
 	}
-	m.fail("a format uses a value that is not given")
+	m.Fail("a format uses a value that is not given")
 	return nil
 }
 
-func (f *formatter) position(i int) value {
-	if i >= len(f.args.pos) || f.named != nil {
-		f.m.fail("a format uses more values than are given")
+func (f *formatter) position(i int) values.Value {
+	if i >= len(f.args.Pos) || f.named != nil {
+		f.m.Fail("a format uses more values than are given")
 	}
-	return f.args.pos[i]
+	return f.args.Pos[i]
 }
 
 // formatValue is Python's format() of a value.
-func (m *caller) formatValue(v value, spec string) string {
+func (m *Caller) formatValue(v values.Value, spec string) string {
 	if spec == "" {
-		return m.str(v)
+		return m.Str(v)
 	}
 	d := m.spec(spec)
-	s, isString := textOf(v)
-	if isMarkup(v) {
-		m.fail("a format of markup is not supported")
+	s, isString := values.TextOf(v)
+	if values.IsMarkup(v) {
+		m.Fail("a format of markup is not supported")
 	}
 	switch {
 	case isString:
 		return m.formatText(d, s)
-	case isFloatValue(v):
+	case values.IsFloatValue(v):
 		return m.formatNumber(d, v.(float64))
-	case !isNumber(v):
-		m.fail("a %s has no format", typeName(v))
+	case !values.IsNumber(v):
+		m.Fail("a %s has no format", values.TypeName(v))
 	}
-	if isBool(v) && d.kind == 0 {
-		m.fail("a format of a bool is not supported")
+	if values.IsBool(v) && d.Kind == 0 {
+		m.Fail("a format of a bool is not supported")
 	}
 	return m.formatWhole(d, v)
 }
 
 // spec reads a format such as *^+10,.2f.
-func (m *caller) spec(s string) directive {
+func (m *Caller) spec(s string) values.Directive {
 	whole := s
-	d := directive{precision: -1}
+	d := values.Directive{Precision: -1}
 	_, n := utf8.DecodeRuneInString(s)
 	switch {
 	case len(s) > n && strings.IndexByte("<>=^", s[n]) >= 0:
-		d.fill, d.align, s = s[:n], s[n], s[n+1:]
+		d.Fill, d.Align, s = s[:n], s[n], s[n+1:]
 	case strings.IndexByte("<>=^", s[0]) >= 0:
-		d.align, s = s[0], s[1:]
+		d.Align, s = s[0], s[1:]
 	}
 	take := func(chars string) byte {
 		if s == "" || strings.IndexByte(chars, s[0]) < 0 {
@@ -242,127 +244,127 @@ func (m *caller) spec(s string) directive {
 		return c
 	}
 	if c := take("+- "); c != '-' {
-		d.sign = c
+		d.Sign = c
 	}
-	d.alternate = take("#") != 0
+	d.Alternate = take("#") != 0
 	if take("0") != 0 {
-		d.zero = d.fill == ""
-		if d.align == 0 {
-			d.align = '='
+		d.Zero = d.Fill == ""
+		if d.Align == 0 {
+			d.Align = '='
 		}
 	}
 	number := func() int {
 		n := 0
-		for s != "" && digit(s[0]) {
-			if n = n*10 + int(s[0]-'0'); n > maxBytes {
-				m.costly("the width of a format is too large")
+		for s != "" && values.Digit(s[0]) {
+			if n = n*10 + int(s[0]-'0'); n > values.MaxBytes {
+				m.Costly("the width of a format is too large")
 			}
 			s = s[1:]
 		}
 		return n
 	}
-	d.width = number()
-	d.group = take(",_")
+	d.Width = number()
+	d.Group = take(",_")
 	if take(".") != 0 {
-		if s == "" || !digit(s[0]) {
-			m.fail("a precision is missing in a format")
+		if s == "" || !values.Digit(s[0]) {
+			m.Fail("a precision is missing in a format")
 		}
-		d.precision = number()
+		d.Precision = number()
 	}
 	if len(s) == 1 {
-		d.kind = s[0]
+		d.Kind = s[0]
 		s = ""
 	}
 	if s != "" {
-		m.fail("the format %s is not valid", quote(whole[:min(len(whole), 40)]))
+		m.Fail("the format %s is not valid", values.Quote(whole[:min(len(whole), 40)]))
 	}
 	return d
 }
 
-func (m *caller) formatText(d directive, s string) string {
-	if d.kind != 0 && d.kind != 's' || d.sign != 0 || d.alternate || d.group != 0 || d.align == '=' && !d.zero {
-		m.fail("this format is not one for text")
+func (m *Caller) formatText(d values.Directive, s string) string {
+	if d.Kind != 0 && d.Kind != 's' || d.Sign != 0 || d.Alternate || d.Group != 0 || d.Align == '=' && !d.Zero {
+		m.Fail("this format is not one for text")
 	}
-	if d.precision >= 0 {
-		s = s[:byteAt(s, d.precision)]
+	if d.Precision >= 0 {
+		s = s[:values.ByteAt(s, d.Precision)]
 	}
-	if d.align == 0 || d.align == '=' {
-		d.align = '<'
+	if d.Align == 0 || d.Align == '=' {
+		d.Align = '<'
 	}
-	return d.pad(m.counter, "", s)
+	return d.Pad(m.Counter, "", s)
 }
 
-func (d directive) alignedNumber() directive {
-	if d.align == 0 {
-		d.align = '>'
+func alignedNumber(d values.Directive) values.Directive {
+	if d.Align == 0 {
+		d.Align = '>'
 	}
 	return d
 }
 
-func (m *caller) formatWhole(d directive, v value) string {
-	d = d.alignedNumber()
-	switch d.kind {
+func (m *Caller) formatWhole(d values.Directive, v values.Value) string {
+	d = alignedNumber(d)
+	switch d.Kind {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
-		return m.formatNumber(d, m.asFloat(v))
+		return m.formatNumber(d, m.AsFloat(v))
 	case 0, 'n':
-		d.kind = 'd'
+		d.Kind = 'd'
 	case 'd', 'x', 'X', 'o', 'b':
 	default:
-		m.fail("this format is not one for integers")
+		m.Fail("this format is not one for integers")
 	}
-	if d.precision >= 0 || d.group == ',' && d.kind != 'd' {
-		m.fail("this format is not one for integers")
+	if d.Precision >= 0 || d.Group == ',' && d.Kind != 'd' {
+		m.Fail("this format is not one for integers")
 	}
-	return m.formatInteger(d, v)
+	return m.FormatInteger(d, v)
 }
 
-func (m *caller) formatNumber(d directive, f float64) string {
-	d = d.alignedNumber()
-	switch d.kind {
+func (m *Caller) formatNumber(d values.Directive, f float64) string {
+	d = alignedNumber(d)
+	switch d.Kind {
 	case 'e', 'E', 'f', 'F', 'g', 'G', '%':
-		if d.precision < 0 {
-			d.precision = 6
+		if d.Precision < 0 {
+			d.Precision = 6
 		}
-		return m.formatFloat(d, f)
+		return m.FormatFloat(d, f)
 	case 0:
-		if d.alternate {
-			m.fail("this format is not supported")
+		if d.Alternate {
+			m.Fail("this format is not supported")
 		}
-		if d.precision >= 0 {
+		if d.Precision >= 0 {
 			return m.formatShort(d, f)
 		}
-		s := string(appendFloat(nil, f))
-		sign := d.signOf(strings.HasPrefix(s, "-"))
-		return d.padNumber(m.counter, sign, strings.TrimPrefix(s, "-"))
+		s := string(values.AppendFloat(nil, f))
+		sign := d.SignOf(strings.HasPrefix(s, "-"))
+		return d.PadNumber(m.Counter, sign, strings.TrimPrefix(s, "-"))
 	}
-	m.fail("this format is not one for floats")
+	m.Fail("this format is not one for floats")
 	return ""
 }
 
 // formatShort is a format with a precision and without a kind: like g, but with a digit
 // after the point.
-func (m *caller) formatShort(d directive, f float64) string {
+func (m *Caller) formatShort(d values.Directive, f float64) string {
 	if f-f != 0 {
-		d.kind = 'g'
-		return m.formatFloat(d, f)
+		d.Kind = 'g'
+		return m.FormatFloat(d, f)
 	}
-	s := string(appendFloat(nil, f))
-	sign := d.signOf(strings.HasPrefix(s, "-"))
+	s := string(values.AppendFloat(nil, f))
+	sign := d.SignOf(strings.HasPrefix(s, "-"))
 	if f < 0 {
 		f = -f
 	}
 	if f == 0 {
 		f = 0
 	}
-	digits := max(1, d.precision)
-	m.times(digits, 2)
-	s = general(f, digits, false)
+	digits := max(1, d.Precision)
+	m.Times(digits, 2)
+	s = values.General(f, digits, false)
 	i := strings.IndexByte(s, 'e')
 	if i < 0 && !strings.Contains(s, ".") {
 		if len(s) >= digits {
-			m.fail("this format is not supported")
+			m.Fail("this format is not supported")
 		}
 		s += ".0"
 	}
-	return d.padNumber(m.counter, sign, s)
+	return d.PadNumber(m.Counter, sign, s)
 }

@@ -1,23 +1,28 @@
-package template
+package library
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 const testNames = "boolean, callable, defined, divisibleby, eq, equalto, escaped, even, false, filter, float, ge, greaterthan, gt, in, integer, iterable, le, " +
 	"lessthan, lower, lt, mapping, ne, none, number, odd, sameas, sequence, string, test, true, undefined, upper"
 
-// sameas is the problem of the test with values of which there can be several.
-const sameas = "sameas takes true, false or none only; write == for equal values"
+// Sameas is the problem of the test with values of which there can be several.
+const Sameas = "sameas takes true, false or none only; write == for equal values"
 
-func noTest(name string) string {
-	return "there is no test " + quote(name) + "; templates have " + testNames
+// NoTest says why there is no test of a name.
+func NoTest(name string) string {
+	return "there is no test " + values.Quote(name) + "; templates have " + testNames
 }
 
-// testOf returns a test, which stands after `is`.
-func testOf(name string) (*native, bool) {
+// TestOf returns a test, which stands after `is`.
+func TestOf(name string) (*Native, bool) {
 	if n, ok := kindTest(name); ok {
 		return n, true
 	}
-	n := &native{name: name, params: "other", least: 1, most: 1, positional: true}
+	n := &Native{Name: name, params: "other", least: 1, Most: 1, positional: true}
 	sign := ""
 	switch name {
 	case "eq", "equalto", "==":
@@ -36,103 +41,109 @@ func testOf(name string) (*native, bool) {
 		sign, n.params, n.positional = "in", "seq", false
 	case "sameas":
 		n.positional = false
-		n.call = func(m *caller, v value, a *arguments) value {
-			other := a.pos[0]
-			if other != nil && !isBool(other) {
-				m.fail(sameas)
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			other := a.Pos[0]
+			if other != nil && !values.IsBool(other) {
+				m.Fail(Sameas)
 			}
-			return (isBool(v) || v == nil) && v == other
+			return (values.IsBool(v) || v == nil) && v == other
 		}
 		return n, true
 	case "divisibleby":
 		n.params, n.positional = "num", false
-		n.call = func(m *caller, v value, a *arguments) value { return m.equal(m.binary("%", v, a.pos[0]), 0) }
+		n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value {
+			return m.Equal(m.Binary("%", v, a.Pos[0]), 0)
+		}
 		return n, true
 	default:
 		return nil, false
 	}
-	n.call = func(m *caller, v value, a *arguments) value { return m.compare(sign, v, a.pos[0]) }
+	n.Call = func(m *Caller, v values.Value, a *Arguments) values.Value { return m.Compare(sign, v, a.Pos[0]) }
 	return n, true
 }
 
 // kindTest returns the tests that take no value.
-func kindTest(name string) (*native, bool) {
-	var is func(v value) bool
+func kindTest(name string) (*Native, bool) {
+	var is func(v values.Value) bool
 	switch name {
 	case "defined":
-		is = func(v value) bool { return !isUndefined(v) }
+		is = func(v values.Value) bool { return !values.IsUndefined(v) }
 	case "undefined":
-		is = isUndefined
+		is = values.IsUndefined
 	case "none":
-		is = func(v value) bool { return v == nil }
+		is = func(v values.Value) bool { return v == nil }
 	case "boolean":
-		is = isBool
+		is = values.IsBool
 	case "true":
-		is = func(v value) bool { return v == true }
+		is = func(v values.Value) bool { return v == true }
 	case "false":
-		is = func(v value) bool { return v == false }
+		is = func(v values.Value) bool { return v == false }
 	case "integer":
-		is = func(v value) bool { return isNumber(v) && !isBool(v) && !isFloatValue(v) }
+		is = func(v values.Value) bool { return values.IsNumber(v) && !values.IsBool(v) && !values.IsFloatValue(v) }
 	case "float":
-		is = isFloatValue
+		is = values.IsFloatValue
 	case "number":
-		is = isNumber
+		is = values.IsNumber
 	case "string":
-		is = isText
+		is = values.IsText
 	case "mapping":
 		is = isDict
 	case "sequence":
-		is = func(v value) bool {
+		is = func(v values.Value) bool {
 			switch v.(type) {
-			case *list, *tuple, *dict, *rangeOf, *undefined:
+			case *values.List, *values.Tuple, *values.Dict, *values.RangeOf, *values.Undefined:
 				return true
 			}
-			return isText(v)
+			return values.IsText(v)
 		}
 	case "iterable":
-		is = isIterable
+		is = values.IsIterable
 	case "callable":
 		is = isCallable
 	case "escaped":
-		is = func(v value) bool {
+		is = func(v values.Value) bool {
 			switch v := v.(type) {
-			case markup:
+			case values.Markup:
 				return true
-			case *undefined:
-				return !v.strict
+			case *values.Undefined:
+				return !v.Strict
 			}
 			return false
 		}
 	default:
 		return contentTest(name)
 	}
-	return &native{name: name, call: func(_ *caller, v value, _ *arguments) value { return is(v) }}, true
+	return &Native{Name: name, Call: func(_ *Caller, v values.Value, _ *Arguments) values.Value { return is(v) }}, true
 }
 
 // contentTest returns the tests that look at what a value is.
-func contentTest(name string) (*native, bool) {
-	n := &native{name: name}
+func contentTest(name string) (*Native, bool) {
+	n := &Native{Name: name}
 	switch name {
 	case "odd":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 1) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.Equal(m.Binary("%", v, 2), 1) }
 	case "even":
-		n.call = func(m *caller, v value, _ *arguments) value { return m.equal(m.binary("%", v, 2), 0) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value { return m.Equal(m.Binary("%", v, 2), 0) }
 	case "lower":
-		n.call = func(m *caller, v value, _ *arguments) value { return inCase(m.str(v), isUpperRune) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			return values.InCase(m.Str(v), values.IsUpperRune)
+		}
 	case "upper":
-		n.call = func(m *caller, v value, _ *arguments) value { return inCase(m.str(v), isLowerRune) }
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			return values.InCase(m.Str(v), values.IsLowerRune)
+		}
 	case "filter":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			m.hash(v)
-			name, ok := textOf(v)
-			_, known := filterOf(name)
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			m.Hash(v)
+			name, ok := values.TextOf(v)
+			_, known := FilterOf(name)
 			return ok && (known || name == "random" || name == "urlize")
 		}
 	case "test":
-		n.call = func(m *caller, v value, _ *arguments) value {
-			m.hash(v)
-			name, ok := textOf(v)
-			_, known := testOf(name)
+		n.Call = func(m *Caller, v values.Value, _ *Arguments) values.Value {
+			m.Hash(v)
+			name, ok := values.TextOf(v)
+			_, known := TestOf(name)
 			return ok && known
 		}
 	default:
@@ -141,9 +152,9 @@ func contentTest(name string) (*native, bool) {
 	return n, true
 }
 
-func isCallable(v value) bool {
+func isCallable(v values.Value) bool {
 	switch v.(type) {
-	case nil, bool, int, *big.Int, float64, string, markup, *list, *tuple, *dict, *rangeOf, *view, *generator, *namespace, *cycler:
+	case nil, bool, int, *big.Int, float64, string, values.Markup, *values.List, *values.Tuple, *values.Dict, *values.RangeOf, *values.View, *values.Generator, *values.Namespace, *values.Cycler:
 		return false
 	}
 	return true

@@ -1,9 +1,11 @@
-package template
+package library
 
-// methodOf returns a method of a value.
-func methodOf(of value, name string) (*native, bool) {
+import "github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+
+// MethodOf returns a method of a value.
+func MethodOf(of values.Value, name string) (*Native, bool) {
 	switch of := of.(type) {
-	case string, markup:
+	case string, values.Markup:
 		if n, ok := trimMethod(name); ok {
 			return n, true
 		}
@@ -14,22 +16,22 @@ func methodOf(of value, name string) (*native, bool) {
 			return n, true
 		}
 		return kindMethod(name)
-	case *dict:
+	case *values.Dict:
 		return dictMethod(name)
-	case *list:
+	case *values.List:
 		if name == "copy" {
-			return &native{name: name, call: func(_ *caller, self value, _ *arguments) value { return self }}, true
+			return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value { return self }}, true
 		}
 		return listMethod(name)
-	case *tuple, *rangeOf:
+	case *values.Tuple, *values.RangeOf:
 		return listMethod(name)
 	case attributed:
-		return of.method(name)
-	case *cycler:
+		return of.Method(name)
+	case *values.Cycler:
 		return cyclerMethod(name)
 	case float64:
 		if name == "is_integer" {
-			return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
+			return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value {
 				f := self.(float64)
 				return f-f == 0 && f == float64(int64(f)) || f-f == 0 && (f >= 1<<53 || f <= -(1<<53))
 			}}, true
@@ -44,19 +46,19 @@ func methodOf(of value, name string) (*native, bool) {
 	return nil, false
 }
 
-func conjugate(name string) (*native, bool) {
+func conjugate(name string) (*Native, bool) {
 	if name != "conjugate" {
 		return nil, false
 	}
-	return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
+	return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value {
 		v, _ := numberAttribute(self, "real")
 		return v
 	}}, true
 }
 
-func bitMethod(name string) *native {
-	return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
-		b, _ := asBig(self)
+func bitMethod(name string) *Native {
+	return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value {
+		b, _ := values.AsBig(self)
 		if name == "bit_length" {
 			return b.BitLen()
 		}
@@ -68,22 +70,26 @@ func bitMethod(name string) *native {
 	}}
 }
 
-func dictMethod(name string) (*native, bool) {
-	n := &native{name: name, positional: true}
+func dictMethod(name string) (*Native, bool) {
+	n := &Native{Name: name, positional: true}
 	switch name {
 	case "items":
-		n.call = func(m *caller, self value, _ *arguments) value { return m.entries(self.(*dict)) }
+		n.Call = func(m *Caller, self values.Value, _ *Arguments) values.Value { return m.Entries(self.(*values.Dict)) }
 	case "keys":
-		n.call = func(_ *caller, self value, _ *arguments) value { return &view{"keys", self.(*dict).keys} }
+		n.Call = func(_ *Caller, self values.Value, _ *Arguments) values.Value {
+			return &values.View{Kind: "keys", Items: self.(*values.Dict).Keys}
+		}
 	case "values":
-		n.call = func(_ *caller, self value, _ *arguments) value { return &view{"values", self.(*dict).values} }
+		n.Call = func(_ *Caller, self values.Value, _ *Arguments) values.Value {
+			return &values.View{Kind: "values", Items: self.(*values.Dict).Values}
+		}
 	case "copy":
-		n.call = func(_ *caller, self value, _ *arguments) value { return self }
+		n.Call = func(_ *Caller, self values.Value, _ *Arguments) values.Value { return self }
 	case "get":
-		n.params, n.least, n.most = "key default", 1, 2
-		n.call = func(m *caller, self value, a *arguments) value {
-			m.hash(a.pos[0])
-			if v, ok := m.get(self.(*dict), a.pos[0]); ok {
+		n.params, n.least, n.Most = "key default", 1, 2
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			m.Hash(a.Pos[0])
+			if v, ok := m.Get(self.(*values.Dict), a.Pos[0]); ok {
 				return v
 			}
 			return a.or(1, nil)
@@ -94,34 +100,34 @@ func dictMethod(name string) (*native, bool) {
 	return n, true
 }
 
-func listMethod(name string) (*native, bool) {
-	n := &native{name: name, params: "value", least: 1, most: 1, positional: true}
+func listMethod(name string) (*Native, bool) {
+	n := &Native{Name: name, params: "value", least: 1, Most: 1, positional: true}
 	switch name {
 	case "count":
-		n.call = func(m *caller, self value, a *arguments) value {
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
 			count := 0
-			for _, item := range m.items(self) {
-				if m.equal(item, a.pos[0]) {
+			for _, item := range m.Items(self) {
+				if m.Equal(item, a.Pos[0]) {
 					count++
 				}
 			}
 			return count
 		}
 	case "index":
-		n.params, n.most = "value start stop", 3
-		n.call = func(m *caller, self value, a *arguments) value {
-			items := m.items(self)
-			var bounds [3]value
+		n.params, n.Most = "value start stop", 3
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			items := m.Items(self)
+			var bounds [3]values.Value
 			for i := range 2 {
 				bounds[i] = a.or(i+1, nil)
 			}
-			c := m.cut(bounds, len(items))
-			for i := c.start; i < c.start+c.n; i++ {
-				if m.equal(items[i], a.pos[0]) {
+			c := m.Cut(bounds, len(items))
+			for i := c.Start; i < c.Start+c.N; i++ {
+				if m.Equal(items[i], a.Pos[0]) {
 					return i
 				}
 			}
-			m.fail("the value is not in the list")
+			m.Fail("the value is not in the list")
 			return nil
 		}
 	default:
@@ -130,18 +136,18 @@ func listMethod(name string) (*native, bool) {
 	return n, true
 }
 
-func cyclerMethod(name string) (*native, bool) {
+func cyclerMethod(name string) (*Native, bool) {
 	switch name {
 	case "next":
-		return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
-			c := self.(*cycler)
-			v := c.items[c.at]
-			c.at = (c.at + 1) % len(c.items)
+		return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value {
+			c := self.(*values.Cycler)
+			v := c.Items[c.At]
+			c.At = (c.At + 1) % len(c.Items)
 			return v
 		}}, true
 	case "reset":
-		return &native{name: name, call: func(_ *caller, self value, _ *arguments) value {
-			self.(*cycler).at = 0
+		return &Native{Name: name, Call: func(_ *Caller, self values.Value, _ *Arguments) values.Value {
+			self.(*values.Cycler).At = 0
 			return nil
 		}}, true
 	}

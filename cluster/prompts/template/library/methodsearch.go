@@ -1,44 +1,48 @@
-package template
+package library
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // searchMethod returns the methods of texts that look for other texts, divide them and
 // put them together.
-func searchMethod(name string) (*native, bool) {
-	n := &native{name: name, params: "sub start end", least: 1, most: 3, positional: true}
+func searchMethod(name string) (*Native, bool) {
+	n := &Native{Name: name, params: "sub start end", least: 1, Most: 3, positional: true}
 	switch name {
 	case "find", "rfind", "index", "rindex", "count":
-		n.call = func(m *caller, self value, a *arguments) value { return m.found(name, self, a) }
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.found(name, self, a) }
 	case "startswith", "endswith":
-		n.call = func(m *caller, self value, a *arguments) value { return m.bordered(name, self, a) }
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.bordered(name, self, a) }
 	case "split", "rsplit":
-		n.params, n.least, n.most, n.positional = "sep maxsplit", 0, 2, false
-		n.call = func(m *caller, self value, a *arguments) value { return m.split(name, self, a) }
+		n.params, n.least, n.Most, n.positional = "sep maxsplit", 0, 2, false
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.split(name, self, a) }
 	case "splitlines":
-		n.params, n.least, n.most, n.positional = "keepends", 0, 1, false
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			return m.texts(self, s, splitLines(s, truth(a.or(0, false))))
+		n.params, n.least, n.Most, n.positional = "keepends", 0, 1, false
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			return m.texts(self, s, values.SplitLines(s, values.Truth(a.or(0, false))))
 		}
 	case "partition", "rpartition":
-		n.params, n.most = "sep", 1
-		n.call = func(m *caller, self value, a *arguments) value { return m.parted(name, self, a) }
+		n.params, n.Most = "sep", 1
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.parted(name, self, a) }
 	case "replace":
 		n.params, n.least = "old new count", 2
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			with := m.text(a.pos[1])
-			if _, ok := self.(markup); ok {
-				with = string(m.escaped(a.pos[1]))
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			with := m.Text(a.Pos[1])
+			if _, ok := self.(values.Markup); ok {
+				with = string(m.Escaped(a.Pos[1]))
 			}
-			return like(self, m.replaced(s, m.text(a.pos[0]), with, m.integer(a.or(2, -1))))
+			return values.Like(self, m.replaced(s, m.Text(a.Pos[0]), with, m.Integer(a.or(2, -1))))
 		}
 	case "join":
-		n.params, n.most = "iterable", 1
-		n.call = func(m *caller, self value, a *arguments) value { return m.joinedBy(self, a.pos[0]) }
+		n.params, n.Most = "iterable", 1
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.joinedBy(self, a.Pos[0]) }
 	case "format", "format_map":
-		n.least, n.most, n.keywords = 0, -1, true
-		n.call = func(m *caller, self value, a *arguments) value { return m.formatted(name, self, a) }
+		n.least, n.Most, n.keywords = 0, -1, true
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value { return m.formatted(name, self, a) }
 	default:
 		return nil, false
 	}
@@ -46,54 +50,54 @@ func searchMethod(name string) (*native, bool) {
 }
 
 // joinedBy is str.join. Markup escapes the items.
-func (m *caller) joinedBy(self, list value) value {
-	between, _ := textOf(self)
-	_, safe := self.(markup)
-	items := m.items(list)
+func (m *Caller) joinedBy(self, list values.Value) values.Value {
+	between, _ := values.TextOf(self)
+	_, safe := self.(values.Markup)
+	items := m.Items(list)
 	parts := make([]string, len(items))
-	m.grow(wordBytes * len(items))
+	m.Grow(values.WordBytes * len(items))
 	for i, item := range items {
-		m.step(1)
+		m.Step(1)
 		if safe {
-			parts[i] = string(m.escaped(item))
+			parts[i] = string(m.Escaped(item))
 			continue
 		}
-		parts[i] = m.text(item)
+		parts[i] = m.Text(item)
 	}
-	return like(self, m.joinTexts(parts, between))
+	return values.Like(self, m.JoinTexts(parts, between))
 }
 
 // within returns the part of a text between two optional bounds, and at which character
 // it starts. It is false if the part ends before it starts.
-func (m *caller) within(s string, a *arguments) (part string, start int, ok bool) {
-	m.work(len(s))
+func (m *Caller) within(s string, a *Arguments) (part string, start int, ok bool) {
+	m.Work(len(s))
 	if !a.given(1) && !a.given(2) {
 		return s, 0, true
 	}
-	length := runes(s)
-	bounds := [3]value{a.or(1, nil), a.or(2, nil)}
-	c := m.cut(bounds, length)
+	length := values.Runes(s)
+	bounds := [3]values.Value{a.or(1, nil), a.or(2, nil)}
+	c := m.Cut(bounds, length)
 	if b := bounds[0]; b != nil {
-		if i := m.sliceIndex(b); i > length {
+		if i := m.SliceIndex(b); i > length {
 			return "", 0, false
 		}
 	}
-	if c.n == 0 && bounds[1] != nil {
-		stop := m.sliceIndex(bounds[1])
+	if c.N == 0 && bounds[1] != nil {
+		stop := m.SliceIndex(bounds[1])
 		if stop < 0 {
 			stop += length
 		}
-		if stop < c.start {
+		if stop < c.Start {
 			return "", 0, false
 		}
 	}
-	from := byteAt(s, c.start)
-	return s[from : from+byteAt(s[from:], c.n)], c.start, true
+	from := values.ByteAt(s, c.Start)
+	return s[from : from+values.ByteAt(s[from:], c.N)], c.Start, true
 }
 
-func (m *caller) found(name string, self value, a *arguments) value {
-	s, _ := textOf(self)
-	sub := m.text(a.pos[0])
+func (m *Caller) found(name string, self values.Value, a *Arguments) values.Value {
+	s, _ := values.TextOf(self)
+	sub := m.Text(a.Pos[0])
 	part, start, ok := m.within(s, a)
 	if name == "count" {
 		if !ok {
@@ -109,23 +113,23 @@ func (m *caller) found(name string, self value, a *arguments) value {
 	}
 	if i < 0 {
 		if strings.HasSuffix(name, "index") {
-			m.fail("the text is not found")
+			m.Fail("the text is not found")
 		}
 		return -1
 	}
-	return start + runes(part[:i])
+	return start + values.Runes(part[:i])
 }
 
-func (m *caller) bordered(name string, self value, a *arguments) value {
-	s, _ := textOf(self)
+func (m *Caller) bordered(name string, self values.Value, a *Arguments) values.Value {
+	s, _ := values.TextOf(self)
 	part, _, ok := m.within(s, a)
-	choices := []value{a.pos[0]}
-	if t, isTuple := a.pos[0].(*tuple); isTuple {
-		choices = t.items
+	choices := []values.Value{a.Pos[0]}
+	if t, isTuple := a.Pos[0].(*values.Tuple); isTuple {
+		choices = t.Items
 	}
-	m.step(len(choices))
+	m.Step(len(choices))
 	for _, c := range choices {
-		text := m.text(c)
+		text := m.Text(c)
 		if ok && (name == "startswith" && strings.HasPrefix(part, text) || name == "endswith" && strings.HasSuffix(part, text)) {
 			return true
 		}
@@ -134,30 +138,30 @@ func (m *caller) bordered(name string, self value, a *arguments) value {
 }
 
 // texts returns parts of a text as a list.
-func (m *caller) texts(self value, s string, parts []string) value {
-	m.work(len(s))
-	m.times(len(parts), 3*wordBytes)
-	m.step(len(parts))
-	items := make([]value, len(parts))
+func (m *Caller) texts(self values.Value, s string, parts []string) values.Value {
+	m.Work(len(s))
+	m.Times(len(parts), 3*values.WordBytes)
+	m.Step(len(parts))
+	items := make([]values.Value, len(parts))
 	for i, p := range parts {
-		items[i] = like(self, p)
+		items[i] = values.Like(self, p)
 	}
-	return m.newList(items)
+	return m.NewList(items)
 }
 
-func (m *caller) split(name string, self value, a *arguments) value {
-	s, _ := textOf(self)
-	most := m.integer(a.or(1, -1))
+func (m *Caller) split(name string, self values.Value, a *Arguments) values.Value {
+	s, _ := values.TextOf(self)
+	most := m.Integer(a.or(1, -1))
 	sep := a.or(0, nil)
-	m.times(len(s)/4, 1)
+	m.Times(len(s)/4, 1)
 	if sep == nil {
 		return m.texts(self, s, splitSpace(s, most, name == "rsplit"))
 	}
-	by := m.text(sep)
+	by := m.Text(sep)
 	if by == "" {
-		m.fail("a text cannot be split at nothing")
+		m.Fail("a text cannot be split at nothing")
 	}
-	m.times(strings.Count(s, by), wordBytes)
+	m.Times(strings.Count(s, by), values.WordBytes)
 	if most < 0 || name == "split" {
 		if most < 0 {
 			most = -2
@@ -185,28 +189,28 @@ func (m *caller) split(name string, self value, a *arguments) value {
 func splitSpace(s string, most int, fromRight bool) []string { //nolint:revive // both directions are one rule
 	var out []string
 	if !fromRight {
-		s = trimLeftSpace(s)
+		s = values.TrimLeftSpace(s)
 		for s != "" {
-			i := strings.IndexFunc(s, isSpace)
+			i := strings.IndexFunc(s, values.IsSpace)
 			if i < 0 || most >= 0 && len(out) >= most {
 				out = append(out, s)
 				break
 			}
 			out = append(out, s[:i])
-			s = trimLeftSpace(s[i:])
+			s = values.TrimLeftSpace(s[i:])
 		}
 		return out
 	}
-	s = trimRightSpace(s)
+	s = values.TrimRightSpace(s)
 	for s != "" {
-		i := strings.LastIndexFunc(s, isSpace)
+		i := strings.LastIndexFunc(s, values.IsSpace)
 		if i < 0 || most >= 0 && len(out) >= most {
 			out = append(out, s)
 			break
 		}
-		next := i + len(firstRune(s[i:]))
+		next := i + len(values.FirstRune(s[i:]))
 		out = append(out, s[next:])
-		s = trimRightSpace(s[:i])
+		s = values.TrimRightSpace(s[:i])
 	}
 	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
 		out[i], out[j] = out[j], out[i]
@@ -214,15 +218,15 @@ func splitSpace(s string, most int, fromRight bool) []string { //nolint:revive /
 	return out
 }
 
-func (m *caller) parted(name string, self value, a *arguments) value {
-	s, _ := textOf(self)
-	sep := m.text(a.pos[0])
+func (m *Caller) parted(name string, self values.Value, a *Arguments) values.Value {
+	s, _ := values.TextOf(self)
+	sep := m.Text(a.Pos[0])
 	if sep == "" {
-		m.fail("a text cannot be parted at nothing")
+		m.Fail("a text cannot be parted at nothing")
 	}
-	m.work(len(s))
-	parts := func(one, two, three string) value {
-		return m.newTuple(like(self, one), like(self, two), like(self, three))
+	m.Work(len(s))
+	parts := func(one, two, three string) values.Value {
+		return m.NewTuple(values.Like(self, one), values.Like(self, two), values.Like(self, three))
 	}
 	if name == "partition" {
 		if before, after, ok := strings.Cut(s, sep); ok {
@@ -237,14 +241,14 @@ func (m *caller) parted(name string, self value, a *arguments) value {
 }
 
 // replaced is str.replace. A negative count is no limit.
-func (m *caller) replaced(s, old, with string, count int) string {
-	m.work(len(s))
+func (m *Caller) replaced(s, old, with string, count int) string {
+	m.Work(len(s))
 	n := strings.Count(s, old)
 	if count >= 0 {
 		n = min(n, count)
 	}
-	m.times(n, len(with))
-	m.grow(len(s))
-	m.work(len(s) + n*len(with))
+	m.Times(n, len(with))
+	m.Grow(len(s))
+	m.Work(len(s) + n*len(with))
 	return strings.Replace(s, old, with, count)
 }

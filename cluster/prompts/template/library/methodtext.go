@@ -1,57 +1,59 @@
-package template
+package library
 
 import (
 	"strings"
 	"unicode"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // trimMethod returns the methods of texts that cut or pad them.
-func trimMethod(name string) (*native, bool) {
-	n := &native{name: name, params: "chars", most: 1, positional: true}
+func trimMethod(name string) (*Native, bool) {
+	n := &Native{Name: name, params: "chars", Most: 1, positional: true}
 	switch name {
 	case "strip", "lstrip", "rstrip":
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			return like(self, m.stripped(name, s, a.or(0, nil)))
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			return values.Like(self, m.stripped(name, s, a.or(0, nil)))
 		}
 	case "removeprefix", "removesuffix":
 		n.least = 1
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			m.work(len(s))
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			m.Work(len(s))
 			if name == "removeprefix" {
-				return like(self, strings.TrimPrefix(s, m.text(a.pos[0])))
+				return values.Like(self, strings.TrimPrefix(s, m.Text(a.Pos[0])))
 			}
-			return like(self, strings.TrimSuffix(s, m.text(a.pos[0])))
+			return values.Like(self, strings.TrimSuffix(s, m.Text(a.Pos[0])))
 		}
 	case "center", "ljust", "rjust":
-		n.params, n.least, n.most = "width fillchar", 1, 2
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			fill := m.text(a.or(1, " "))
-			if runes(fill) != 1 {
-				m.fail("%s fills with one character", name)
+		n.params, n.least, n.Most = "width fillchar", 1, 2
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			fill := m.Text(a.or(1, " "))
+			if values.Runes(fill) != 1 {
+				m.Fail("%s fills with one character", name)
 			}
-			if _, ok := self.(markup); ok && len(m.escapedText(fill)) != len(fill) {
-				m.fail("%s fills markup with a character that needs no escape", name)
+			if _, ok := self.(values.Markup); ok && len(m.EscapedText(fill)) != len(fill) {
+				m.Fail("%s fills markup with a character that needs no escape", name)
 			}
-			return like(self, m.padded(name, s, m.integer(a.pos[0]), fill))
+			return values.Like(self, m.padded(name, s, m.Integer(a.Pos[0]), fill))
 		}
 	case "zfill":
 		n.params, n.least = "width", 1
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
 			sign := ""
 			if s != "" && (s[0] == '-' || s[0] == '+') {
 				sign = s[:1]
 			}
-			return like(self, sign+m.padded("rjust", s[len(sign):], m.integer(a.pos[0])-len(sign), "0"))
+			return values.Like(self, sign+m.padded("rjust", s[len(sign):], m.Integer(a.Pos[0])-len(sign), "0"))
 		}
 	case "expandtabs":
 		n.params, n.positional = "tabsize", false
-		n.call = func(m *caller, self value, a *arguments) value {
-			s, _ := textOf(self)
-			return like(self, m.expanded(s, m.integer(a.or(0, 8))))
+		n.Call = func(m *Caller, self values.Value, a *Arguments) values.Value {
+			s, _ := values.TextOf(self)
+			return values.Like(self, m.expanded(s, m.Integer(a.or(0, 8))))
 		}
 	default:
 		return nil, false
@@ -60,12 +62,12 @@ func trimMethod(name string) (*native, bool) {
 }
 
 // stripped is str.strip, lstrip or rstrip.
-func (m *caller) stripped(name, s string, chars value) string {
-	m.work(len(s))
-	cut := isSpace
+func (m *Caller) stripped(name, s string, chars values.Value) string {
+	m.Work(len(s))
+	cut := values.IsSpace
 	if chars != nil {
-		set := m.text(chars)
-		m.step(len(s) * len(set) / bytesPerStep)
+		set := m.Text(chars)
+		m.Step(len(s) * len(set) / values.BytesPerStep)
 		cut = func(r rune) bool { return strings.ContainsRune(set, r) }
 	}
 	if name != "rstrip" {
@@ -78,9 +80,9 @@ func (m *caller) stripped(name, s string, chars value) string {
 }
 
 // padded is str.center, ljust or rjust.
-func (m *caller) padded(name, s string, width int, fill string) string {
-	m.work(len(s))
-	missing := width - runes(s)
+func (m *Caller) padded(name, s string, width int, fill string) string {
+	m.Work(len(s))
+	missing := width - values.Runes(s)
 	if missing <= 0 {
 		return s
 	}
@@ -91,14 +93,14 @@ func (m *caller) padded(name, s string, width int, fill string) string {
 	case "center":
 		left = missing/2 + missing&width&1
 	}
-	m.times(missing, len(fill))
-	m.grow(len(s))
+	m.Times(missing, len(fill))
+	m.Grow(len(s))
 	return strings.Repeat(fill, left) + s + strings.Repeat(fill, missing-left)
 }
 
-func (m *caller) expanded(s string, size int) string {
-	m.times(strings.Count(s, "\t"), max(0, size))
-	m.work(len(s))
+func (m *Caller) expanded(s string, size int) string {
+	m.Times(strings.Count(s, "\t"), max(0, size))
+	m.Work(len(s))
 	var out strings.Builder
 	column := 0
 	for _, r := range s {
@@ -115,35 +117,35 @@ func (m *caller) expanded(s string, size int) string {
 			column += n
 		}
 	}
-	return m.made(out.String())
+	return m.Made(out.String())
 }
 
 // caseMethod returns the methods of texts that change letters.
-func caseMethod(name string) (*native, bool) {
+func caseMethod(name string) (*Native, bool) {
 	var change func(string) string
 	cost := caseCost
 	switch name {
 	case "upper":
-		change = upper
+		change = values.Upper
 	case "lower":
-		change = lower
+		change = values.Lower
 	case "capitalize":
-		change = capitalized
+		change = values.Capitalized
 	case "title":
-		change, cost = titled, titleCost
+		change, cost = values.Titled, titleCost
 	case "swapcase":
-		change, cost = swapped, titleCost
+		change, cost = values.Swapped, titleCost
 	case "casefold":
-		change = folded
+		change = values.Folded
 	default:
 		return nil, false
 	}
-	return &native{name: name, call: func(m *caller, self value, _ *arguments) value {
-		s, _ := textOf(self)
+	return &Native{Name: name, Call: func(m *Caller, self values.Value, _ *Arguments) values.Value {
+		s, _ := values.TextOf(self)
 		if name == "casefold" && strings.IndexFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) >= 0 {
-			m.fail("casefold is not supported for these letters")
+			m.Fail("casefold is not supported for these letters")
 		}
-		return like(self, m.changed(s, change, cost))
+		return values.Like(self, m.changed(s, change, cost))
 	}}, true
 }
 
@@ -154,22 +156,22 @@ const (
 )
 
 // changed counts and applies a change of a text's letters.
-func (m *caller) changed(s string, change func(string) string, cost int) string {
-	m.work(len(s))
-	m.grow(2*len(s) + wordBytes)
-	if !isASCII(s) {
-		m.step(len(s) * cost / 16)
-		m.grow(512)
-		m.times(len(s), cost)
+func (m *Caller) changed(s string, change func(string) string, cost int) string {
+	m.Work(len(s))
+	m.Grow(2*len(s) + values.WordBytes)
+	if !values.IsASCII(s) {
+		m.Step(len(s) * cost / 16)
+		m.Grow(512)
+		m.Times(len(s), cost)
 	}
 	return change(s)
 }
 
 // kindMethod returns the methods that say what a text consists of.
-func kindMethod(name string) (*native, bool) {
+func kindMethod(name string) (*Native, bool) {
 	var is func(s string) bool
 	all := func(kind func(rune) bool) func(string) bool {
-		return func(s string) bool { return every(s, kind) }
+		return func(s string) bool { return values.Every(s, kind) }
 	}
 	switch name {
 	case "isalpha":
@@ -183,29 +185,29 @@ func kindMethod(name string) (*native, bool) {
 	case "isalnum":
 		is = all(func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) })
 	case "isspace":
-		is = all(isSpace)
+		is = all(values.IsSpace)
 	case "isascii":
-		is = isASCII
+		is = values.IsASCII
 	case "isprintable":
-		is = func(s string) bool { return s == "" || every(s, isPrintable) }
+		is = func(s string) bool { return s == "" || values.Every(s, values.IsPrintable) }
 	case "isidentifier":
 		is = func(s string) bool {
-			return s != "" && !unicode.IsNumber([]rune(s[:min(len(s), 4)])[0]) && every(s, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
+			return s != "" && !unicode.IsNumber([]rune(s[:min(len(s), 4)])[0]) && values.Every(s, func(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) })
 		}
 	case "isupper":
-		is = func(s string) bool { return inCase(s, isLowerRune) }
+		is = func(s string) bool { return values.InCase(s, values.IsLowerRune) }
 	case "islower":
-		is = func(s string) bool { return inCase(s, isUpperRune) }
+		is = func(s string) bool { return values.InCase(s, values.IsUpperRune) }
 	case "istitle":
-		is = isTitled
+		is = values.IsTitled
 	default:
 		return nil, false
 	}
-	return &native{name: name, call: func(m *caller, self value, _ *arguments) value {
-		s, _ := textOf(self)
-		m.step(len(s) / 8)
+	return &Native{Name: name, Call: func(m *Caller, self values.Value, _ *Arguments) values.Value {
+		s, _ := values.TextOf(self)
+		m.Step(len(s) / 8)
 		if strings.IndexFunc(s, func(r rune) bool { return unclear(name, r) }) >= 0 {
-			m.fail("%s is not supported for these characters", name)
+			m.Fail("%s is not supported for these characters", name)
 		}
 		return is(s)
 	}}, true

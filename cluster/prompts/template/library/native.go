@@ -1,40 +1,45 @@
-package template
+package library
 
-import "strings"
+import (
+	"strings"
 
-// native is a filter, a test, a function or a method.
-type native struct {
-	name        string
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
+
+// Native is a filter, a test, a function or a method.
+type Native struct {
+	Name        string
 	params      string // names of the parameters after the value, with spaces between them
-	least, most int    // how many arguments; most is -1 for any number
+	least, Most int    // how many arguments; most is -1 for any number
 	positional  bool   // parameters cannot be given by name
 	keywords    bool   // arguments of any name are allowed
-	call        func(m *caller, self value, a *arguments) value
+	Call        func(m *Caller, self values.Value, a *Arguments) values.Value
 }
 
-// caller calls natives, and ends a rendering that exceeds what its counter allows.
-type caller struct{ *counter }
+// Caller calls natives, and ends a rendering that exceeds what its counter allows.
+type Caller struct{ *values.Counter }
 
-// method is a method of a value that was not called yet.
-type method struct {
-	of   value
-	with *native
+// Method is a method of a value that was not called yet.
+type Method struct {
+	Of   values.Value
+	With *Native
 }
 
-func (*method) isMethod() {}
+// IsMethod makes it a method for values.
+func (*Method) IsMethod() {}
 
-// arguments are what a call is given. After bind, pos has a value or unset for each
+// Arguments are what a call is given. After bind, pos has a value or unset for each
 // parameter.
-type arguments struct {
-	pos   []value
-	names []string
-	named []value
+type Arguments struct {
+	Pos   []values.Value
+	Names []string
+	Named []values.Value
 }
 
-// unfit says what is wrong with the number and the names of arguments; empty for nothing.
-func (n *native) unfit(given int, names []string) string {
-	if n.most >= 0 && given > n.most {
-		return n.name + " takes fewer values"
+// Unfit says what is wrong with the number and the names of arguments; empty for nothing.
+func (n *Native) Unfit(given int, names []string) string {
+	if n.Most >= 0 && given > n.Most {
+		return n.Name + " takes fewer values"
 	}
 	if n.keywords {
 		return ""
@@ -42,23 +47,24 @@ func (n *native) unfit(given int, names []string) string {
 	params := strings.Fields(n.params)
 	need := max(0, n.least-given)
 	for _, name := range names {
-		i := indexOf(params, name)
+		i := IndexOf(params, name)
 		switch {
 		case n.positional || i < 0:
-			return n.name + " has no parameter " + name
+			return n.Name + " has no parameter " + name
 		case i < given:
-			return n.name + " gets the parameter " + name + " twice"
+			return n.Name + " gets the parameter " + name + " twice"
 		case i < n.least:
 			need--
 		}
 	}
 	if need > 0 {
-		return n.name + " needs more values"
+		return n.Name + " needs more values"
 	}
 	return ""
 }
 
-func indexOf(list []string, s string) int {
+// IndexOf returns where s is in list; -1 if it is not there.
+func IndexOf(list []string, s string) int {
 	for i, e := range list {
 		if e == s {
 			return i
@@ -67,44 +73,44 @@ func indexOf(list []string, s string) int {
 	return -1
 }
 
-// invoke calls a native with arguments in their places.
-func (m *caller) invoke(n *native, self value, a *arguments) value {
-	if problem := n.unfit(len(a.pos), a.names); problem != "" {
-		m.fail("%s", problem)
+// Invoke calls a native with arguments in their places.
+func (m *Caller) Invoke(n *Native, self values.Value, a *Arguments) values.Value {
+	if problem := n.Unfit(len(a.Pos), a.Names); problem != "" {
+		m.Fail("%s", problem)
 	}
-	if n.most > 0 && !n.keywords {
-		pos := make([]value, n.most)
-		copy(pos, a.pos)
-		for i := len(a.pos); i < n.most; i++ {
-			pos[i] = unset{}
+	if n.Most > 0 && !n.keywords {
+		pos := make([]values.Value, n.Most)
+		copy(pos, a.Pos)
+		for i := len(a.Pos); i < n.Most; i++ {
+			pos[i] = values.Unset{}
 		}
-		if len(a.names) > 0 {
+		if len(a.Names) > 0 {
 			params := strings.Fields(n.params)
-			for i, name := range a.names {
-				pos[indexOf(params, name)] = a.named[i]
+			for i, name := range a.Names {
+				pos[IndexOf(params, name)] = a.Named[i]
 			}
 		}
-		a = &arguments{pos: pos}
+		a = &Arguments{Pos: pos}
 	}
-	return n.call(m, self, a)
+	return n.Call(m, self, a)
 }
 
 // given reports whether the argument i is there.
-func (a *arguments) given(i int) bool { return i < len(a.pos) && a.pos[i] != any(unset{}) }
+func (a *Arguments) given(i int) bool { return i < len(a.Pos) && a.Pos[i] != any(values.Unset{}) }
 
 // or returns the argument i, or another value if it is not given.
-func (a *arguments) or(i int, other value) value {
+func (a *Arguments) or(i int, other values.Value) values.Value {
 	if a.given(i) {
-		return a.pos[i]
+		return a.Pos[i]
 	}
 	return other
 }
 
 // keyword returns an argument with a name.
-func (a *arguments) keyword(name string) (value, bool) {
-	i := indexOf(a.names, name)
+func (a *Arguments) keyword(name string) (values.Value, bool) {
+	i := IndexOf(a.Names, name)
 	if i < 0 {
 		return nil, false
 	}
-	return a.named[i], true
+	return a.Named[i], true
 }

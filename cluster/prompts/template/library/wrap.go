@@ -1,38 +1,40 @@
-package template
+package library
 
 import (
 	"strings"
 	"unicode"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // wrap is the filter wordwrap: Python's textwrap for each line.
-func (m *caller) wrap(v value, a *arguments) value {
-	s, ok := textOf(v)
+func (m *Caller) wrap(v values.Value, a *Arguments) values.Value {
+	s, ok := values.TextOf(v)
 	if !ok {
-		if u, isUndefined := v.(*undefined); isUndefined {
-			m.missing(u)
+		if u, isUndefined := v.(*values.Undefined); isUndefined {
+			m.Missing(u)
 		}
-		m.fail("wordwrap needs text, not a %s", typeName(v))
+		m.Fail("wordwrap needs text, not a %s", values.TypeName(v))
 	}
-	if isMarkup(v) {
-		m.fail("wordwrap of markup is not supported")
+	if values.IsMarkup(v) {
+		m.Fail("wordwrap of markup is not supported")
 	}
 	between := "\n"
 	if w := a.or(2, nil); w != nil {
-		between = m.text(w)
+		between = m.Text(w)
 	}
-	w := &wrapper{m: m, width: m.integer(a.or(0, 79)), breakWords: truth(a.or(1, true)), hyphens: truth(a.or(3, true))}
-	m.times(len(s), 20)
-	m.step(len(s) / 2)
+	w := &wrapper{m: m, width: m.Integer(a.or(0, 79)), breakWords: values.Truth(a.or(1, true)), hyphens: values.Truth(a.or(3, true))}
+	m.Times(len(s), 20)
+	m.Step(len(s) / 2)
 	var paragraphs []string
-	for _, line := range splitLines(s, false) {
-		paragraphs = append(paragraphs, m.joinTexts(w.wrap([]rune(line)), between))
+	for _, line := range values.SplitLines(s, false) {
+		paragraphs = append(paragraphs, m.JoinTexts(w.wrap([]rune(line)), between))
 	}
-	return m.joinTexts(paragraphs, between)
+	return m.JoinTexts(paragraphs, between)
 }
 
 type wrapper struct {
-	m          *caller
+	m          *Caller
 	width      int
 	breakWords bool // words that are longer than a line
 	hyphens    bool // lines may end after a hyphen
@@ -40,10 +42,10 @@ type wrapper struct {
 
 func isWrapSpace(r rune) bool { return r >= '\t' && r <= '\r' || r == ' ' }
 
-func isWrapLetter(r rune) bool { return isWordRune(r) && !unicode.Is(unicode.Nd, r) }
+func isWrapLetter(r rune) bool { return values.IsWordRune(r) && !unicode.Is(unicode.Nd, r) }
 
 // isWrapWord reports whether a dash after the character can part words.
-func isWrapWord(r rune) bool { return isWordRune(r) || strings.ContainsRune(`!"'&.,?`, r) }
+func isWrapWord(r rune) bool { return values.IsWordRune(r) || strings.ContainsRune(`!"'&.,?`, r) }
 
 // chunks divides a line where it may be broken.
 func (w *wrapper) chunks(s []rune) [][]rune {
@@ -95,7 +97,7 @@ func dashes(s []rune, i int) int {
 	for n < len(s) && s[n] == '-' {
 		n++
 	}
-	if n-i < 2 || n == len(s) || !isWordRune(s[n]) {
+	if n-i < 2 || n == len(s) || !values.IsWordRune(s[n]) {
 		return 0
 	}
 	return n
@@ -110,7 +112,7 @@ func hyphenated(s []rune, i int) bool {
 
 func blank(s []rune) bool {
 	for _, r := range s {
-		if !isSpace(r) {
+		if !values.IsSpace(r) {
 			return false
 		}
 	}
@@ -120,11 +122,11 @@ func blank(s []rune) bool {
 // wrap returns the lines that a line is broken into.
 func (w *wrapper) wrap(s []rune) []string {
 	if w.width <= 0 {
-		w.m.fail("wordwrap needs a width above 0")
+		w.m.Fail("wordwrap needs a width above 0")
 	}
 	var lines []string
 	for chunks := w.chunks(s); len(chunks) > 0; {
-		w.m.step(1)
+		w.m.Step(1)
 		if len(lines) > 0 && blank(chunks[0]) {
 			chunks = chunks[1:]
 		}

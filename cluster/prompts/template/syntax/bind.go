@@ -1,6 +1,10 @@
-package template
+package syntax
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+)
 
 // binder says for each name of a template where it is, and for each frame what it holds
 // when it starts.
@@ -10,7 +14,7 @@ type binder struct {
 }
 
 // bind completes the nodes of a template and returns its frame.
-func (b *binder) bind(body []node) (*frame, error) {
+func (b *binder) bind(body []Node) (*Frame, error) {
 	s := newSymbols(nil)
 	s.nodes(body)
 	err := b.nodes(body, s)
@@ -18,24 +22,24 @@ func (b *binder) bind(body []node) (*frame, error) {
 }
 
 // uses notes a variable that is looked up in the values.
-func (b *binder) uses(n *nameExpr, s *symbols) {
-	if !s.resolved(n) || slices.Contains(b.variables, n.text) {
+func (b *binder) uses(n *NameExpr, s *symbols) {
+	if !s.resolved(n) || slices.Contains(b.variables, n.Text) {
 		return
 	}
-	if _, ok := globalOf(n.text); !ok {
-		b.variables = append(b.variables, n.text)
+	if _, ok := library.GlobalOf(n.Text); !ok {
+		b.variables = append(b.variables, n.Text)
 	}
 }
 
 // resolved reports whether a name is looked up in the values.
-func (s *symbols) resolved(n *nameExpr) bool {
-	for range n.ref.up {
+func (s *symbols) resolved(n *NameExpr) bool {
+	for range n.Ref.Up {
 		s = s.parent
 	}
-	return s.loads[n.ref.index].load == isResolved
+	return s.loads[n.Ref.Index].Load == IsResolved
 }
 
-func (b *binder) nodes(nodes []node, s *symbols) error {
+func (b *binder) nodes(nodes []Node, s *symbols) error {
 	for _, n := range nodes {
 		if err := b.node(n, s); err != nil {
 			return err
@@ -44,194 +48,194 @@ func (b *binder) nodes(nodes []node, s *symbols) error {
 	return nil
 }
 
-func (b *binder) node(n node, s *symbols) error {
+func (b *binder) node(n Node, s *symbols) error {
 	switch n := n.(type) {
-	case *outputNode:
-		return b.exprs(s, n.values...)
-	case *ifNode:
-		for _, branch := range n.branches {
-			if err := b.exprs(s, branch.condition); err != nil {
+	case *OutputNode:
+		return b.exprs(s, n.Values...)
+	case *IfNode:
+		for _, branch := range n.Branches {
+			if err := b.exprs(s, branch.Condition); err != nil {
 				return err
 			}
-			if err := b.nodes(branch.body, s); err != nil {
+			if err := b.nodes(branch.Body, s); err != nil {
 				return err
 			}
 		}
-		return b.nodes(n.last, s)
-	case *forNode:
+		return b.nodes(n.Last, s)
+	case *ForNode:
 		return b.loop(n, s)
-	case *setNode:
-		b.target(n.target, s)
-		return b.exprs(s, n.value)
-	case *setBlockNode:
+	case *SetNode:
+		b.target(n.Target, s)
+		return b.exprs(s, n.Value)
+	case *SetBlockNode:
 		return b.setBlock(n, s)
-	case *withNode:
+	case *WithNode:
 		inner := newSymbols(s)
-		for _, t := range n.targets {
+		for _, t := range n.Targets {
 			inner.parameters(t)
 		}
-		inner.nodes(n.body)
-		for _, t := range n.targets {
+		inner.nodes(n.Body)
+		for _, t := range n.Targets {
 			b.target(t, inner)
 		}
-		err := b.exprs(s, n.values...)
+		err := b.exprs(s, n.Values...)
 		if err == nil {
-			err = b.nodes(n.body, inner)
+			err = b.nodes(n.Body, inner)
 		}
-		n.frame = inner.done()
+		n.Frame = inner.done()
 		return err
-	case *filterNode:
+	case *FilterNode:
 		inner := newSymbols(s)
-		inner.nodes(n.body)
-		inner.expr(n.filter)
-		err := b.nodes(n.body, inner)
+		inner.nodes(n.Body)
+		inner.expr(n.Filter)
+		err := b.nodes(n.Body, inner)
 		if err == nil {
-			err = b.exprs(inner, n.filter)
+			err = b.exprs(inner, n.Filter)
 		}
-		n.frame = inner.done()
+		n.Frame = inner.done()
 		return err
-	case *macroNode:
-		r, _ := s.find(n.name)
-		n.stored = &r
+	case *MacroNode:
+		r, _ := s.find(n.Name)
+		n.Stored = &r
 		return b.macro(n, s)
-	case *callNode:
-		if err := b.macro(n.macro, s); err != nil {
+	case *CallNode:
+		if err := b.macro(n.Macro, s); err != nil {
 			return err
 		}
-		return b.exprs(s, n.call)
-	case *includeNode:
-		n.locals = visible(s)
+		return b.exprs(s, n.Call)
+	case *IncludeNode:
+		n.Locals = visible(s)
 	}
 	return nil
 }
 
-func (b *binder) setBlock(n *setBlockNode, s *symbols) error {
+func (b *binder) setBlock(n *SetBlockNode, s *symbols) error {
 	inner := newSymbols(s)
-	inner.nodes(n.body)
+	inner.nodes(n.Body)
 	var err error
-	names(n.filter, func(name *nameExpr) {
-		if _, ok := inner.find(name.text); !ok && err == nil {
-			err = wrongAt(b.source, name.at, "Jinja does not find %s in the filter of a set block; assign it before", name.text)
+	names(n.Filter, func(name *NameExpr) {
+		if _, ok := inner.find(name.Text); !ok && err == nil {
+			err = wrongAt(b.source, name.At, "Jinja does not find %s in the filter of a set block; assign it before", name.Text)
 		}
 	})
 	if err == nil {
-		err = b.nodes(n.body, inner)
+		err = b.nodes(n.Body, inner)
 	}
 	if err == nil {
-		err = b.exprs(inner, n.filter)
+		err = b.exprs(inner, n.Filter)
 	}
-	b.target(n.target, s)
-	n.frame = inner.done()
+	b.target(n.Target, s)
+	n.Frame = inner.done()
 	return err
 }
 
-func (b *binder) loop(n *forNode, s *symbols) error {
-	if err := b.exprs(s, n.list); err != nil {
+func (b *binder) loop(n *ForNode, s *symbols) error {
+	if err := b.exprs(s, n.List); err != nil {
 		return err
 	}
 	inner := newSymbols(s)
-	if n.recursive || readsUndeclared(n.body, "loop")["loop"] {
-		n.loop = &slot{inner.parameter("loop")}
+	if n.Recursive || readsUndeclared(n.Body, "loop")["loop"] {
+		n.Loop = &Slot{inner.parameter("loop")}
 	}
-	inner.parameters(n.target)
-	inner.nodes(n.body)
-	b.target(n.target, inner)
-	if err := b.nodes(n.body, inner); err != nil {
+	inner.parameters(n.Target)
+	inner.nodes(n.Body)
+	b.target(n.Target, inner)
+	if err := b.nodes(n.Body, inner); err != nil {
 		return err
 	}
-	n.inBody = inner.done()
-	if n.test != nil {
+	n.InBody = inner.done()
+	if n.Test != nil {
 		test := newSymbols(s)
-		test.parameters(n.target)
-		test.expr(n.test)
-		n.testTargetInTest = n.target.cloned()
-		b.target(n.testTargetInTest, test)
-		if err := b.exprs(test, n.test); err != nil {
+		test.parameters(n.Target)
+		test.expr(n.Test)
+		n.TestTargetInTest = n.Target.cloned()
+		b.target(n.TestTargetInTest, test)
+		if err := b.exprs(test, n.Test); err != nil {
 			return err
 		}
-		n.inTest = test.done()
+		n.InTest = test.done()
 	}
 	last := newSymbols(s)
-	last.nodes(n.last)
-	err := b.nodes(n.last, last)
-	n.inLast = last.done()
+	last.nodes(n.Last)
+	err := b.nodes(n.Last, last)
+	n.InLast = last.done()
 	return err
 }
 
-func (b *binder) macro(n *macroNode, s *symbols) error {
+func (b *binder) macro(n *MacroNode, s *symbols) error {
 	inner := newSymbols(s)
 	analyze := func() {
-		for _, p := range n.params {
-			inner.parameter(p.text)
+		for _, p := range n.Params {
+			inner.parameter(p.Text)
 		}
-		for _, e := range n.defaults {
+		for _, e := range n.Defaults {
 			inner.expr(e)
 		}
-		inner.nodes(n.body)
+		inner.nodes(n.Body)
 	}
 	analyze()
-	special := func(name string) *slot { return &slot{inner.parameter(name)} }
+	special := func(name string) *Slot { return &Slot{inner.parameter(name)} }
 	isParam := func(name string) bool {
-		return slices.ContainsFunc(n.params, func(p *nameExpr) bool { return p.text == name })
+		return slices.ContainsFunc(n.Params, func(p *NameExpr) bool { return p.Text == name })
 	}
-	reads := readsUndeclared(n.body, "caller", "kwargs", "varargs")
+	reads := readsUndeclared(n.Body, "caller", "kwargs", "varargs")
 	if reads["caller"] {
 		if isParam("caller") {
-			return wrongAt(b.source, n.at, "caller cannot be a parameter of a macro that calls it")
+			return wrongAt(b.source, n.At, "caller cannot be a parameter of a macro that calls it")
 		}
-		n.caller = special("caller")
+		n.Caller = special("caller")
 	}
 	if reads["kwargs"] && !isParam("kwargs") {
-		n.kwargs = special("kwargs")
+		n.Kwargs = special("kwargs")
 	}
 	if reads["varargs"] && !isParam("varargs") {
-		n.varargs = special("varargs")
+		n.Varargs = special("varargs")
 	}
 	analyze()
-	for _, p := range n.params {
-		r, _ := inner.find(p.text)
-		n.slots = append(n.slots, r.index)
+	for _, p := range n.Params {
+		r, _ := inner.find(p.Text)
+		n.Slots = append(n.Slots, r.Index)
 	}
-	err := b.exprs(inner, n.defaults...)
+	err := b.exprs(inner, n.Defaults...)
 	if err == nil {
-		err = b.nodes(n.body, inner)
+		err = b.nodes(n.Body, inner)
 	}
-	n.frame = inner.done()
+	n.Frame = inner.done()
 	return err
 }
 
-func (b *binder) target(t *target, s *symbols) {
-	set := func(n *nameExpr) { n.ref, _ = s.find(n.text) }
+func (b *binder) target(t *Target, s *symbols) {
+	set := func(n *NameExpr) { n.Ref, _ = s.find(n.Text) }
 	t.names(set)
-	t.spaces(set)
+	t.Spaces(set)
 }
 
-func (t *target) cloned() *target {
-	out := &target{place: t.place, attr: t.attr, tuple: t.tuple}
-	if t.name != nil {
-		name := *t.name
-		out.name = &name
+func (t *Target) cloned() *Target {
+	out := &Target{place: t.place, Attr: t.Attr, Tuple: t.Tuple}
+	if t.Name != nil {
+		name := *t.Name
+		out.Name = &name
 	}
-	for _, item := range t.items {
-		out.items = append(out.items, item.cloned())
+	for _, item := range t.Items {
+		out.Items = append(out.Items, item.cloned())
 	}
 	return out
 }
 
 // exprs says for each name in expressions where it is. A call of a name that nothing can
 // have defined is refused.
-func (b *binder) exprs(s *symbols, list ...expr) error {
+func (b *binder) exprs(s *symbols, list ...Expr) error {
 	var err error
-	var visit func(e expr)
-	visit = func(e expr) {
-		if c, ok := e.(*callExpr); ok && err == nil {
+	var visit func(e Expr)
+	visit = func(e Expr) {
+		if c, ok := e.(*CallExpr); ok && err == nil {
 			err = b.callable(c, s)
 		}
-		if n, ok := e.(*nameExpr); ok {
-			n.ref, _ = s.find(n.text)
+		if n, ok := e.(*NameExpr); ok {
+			n.Ref, _ = s.find(n.Text)
 			b.uses(n, s)
-			if n.text == "lipsum" && s.resolved(n) && err == nil {
-				err = wrongAt(b.source, n.at, "%s", noFunction(n.text))
+			if n.Text == "lipsum" && s.resolved(n) && err == nil {
+				err = wrongAt(b.source, n.At, "%s", library.NoFunction(n.Text))
 			}
 		}
 		operands(e, visit)
@@ -244,27 +248,27 @@ func (b *binder) exprs(s *symbols, list ...expr) error {
 	return err
 }
 
-func (b *binder) callable(c *callExpr, s *symbols) error {
-	n, ok := c.of.(*nameExpr)
+func (b *binder) callable(c *CallExpr, s *symbols) error {
+	n, ok := c.Of.(*NameExpr)
 	if !ok {
 		return nil
 	}
-	n.ref, _ = s.find(n.text)
+	n.Ref, _ = s.find(n.Text)
 	if !s.resolved(n) || s.assigned(n) {
 		return nil
 	}
-	if _, ok := globalOf(n.text); ok {
+	if _, ok := library.GlobalOf(n.Text); ok {
 		return nil
 	}
-	return wrongAt(b.source, n.at, "%s", noFunction(n.text))
+	return wrongAt(b.source, n.At, "%s", library.NoFunction(n.Text))
 }
 
 // assigned reports whether the frame of a name assigns it somewhere.
-func (s *symbols) assigned(n *nameExpr) bool {
-	for range n.ref.up {
+func (s *symbols) assigned(n *NameExpr) bool {
+	for range n.Ref.Up {
 		s = s.parent
 	}
-	return s.stores[n.text]
+	return s.stores[n.Text]
 }
 
 // visible are the variables that a template included here sees: those that this frame and
@@ -288,9 +292,9 @@ func visible(s *symbols) []local {
 			}
 			seen[name] = true
 			from, _ := s.find(name)
-			l := local{name: name, from: from}
+			l := local{Name: name, From: from}
 			if i, ok := top.refs[name]; ok && top.stores[name] && at != top {
-				l.base = &ref{depthOf(s), i}
+				l.Base = &Ref{depthOf(s), i}
 			}
 			out = append(out, l)
 		}

@@ -1,189 +1,207 @@
-package template
+package syntax
 
-// expr is an expression: one of the types of this file.
-type expr interface{ isExpr() }
+import (
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
-func (*literalExpr) isExpr() {}
-func (*nameExpr) isExpr()    {}
-func (*listExpr) isExpr()    {}
-func (*dictExpr) isExpr()    {}
-func (*memberExpr) isExpr()  {}
-func (*sliceExpr) isExpr()   {}
-func (*callExpr) isExpr()    {}
-func (*filterExpr) isExpr()  {}
-func (*testExpr) isExpr()    {}
-func (*notExpr) isExpr()     {}
-func (*signedExpr) isExpr()  {}
-func (*andExpr) isExpr()     {}
-func (*orExpr) isExpr()      {}
-func (*binaryExpr) isExpr()  {}
-func (*concatExpr) isExpr()  {}
-func (*compareExpr) isExpr() {}
-func (*chooseExpr) isExpr()  {}
+// Expr is an expression: one of the types of this file.
+type Expr interface{ isExpr() }
 
-type literalExpr struct{ value value }
+func (*LiteralExpr) isExpr() {}
+func (*NameExpr) isExpr()    {}
+func (*ListExpr) isExpr()    {}
+func (*DictExpr) isExpr()    {}
+func (*MemberExpr) isExpr()  {}
+func (*SliceExpr) isExpr()   {}
+func (*CallExpr) isExpr()    {}
+func (*FilterExpr) isExpr()  {}
+func (*TestExpr) isExpr()    {}
+func (*NotExpr) isExpr()     {}
+func (*SignedExpr) isExpr()  {}
+func (*AndExpr) isExpr()     {}
+func (*OrExpr) isExpr()      {}
+func (*BinaryExpr) isExpr()  {}
+func (*ConcatExpr) isExpr()  {}
+func (*CompareExpr) isExpr() {}
+func (*ChooseExpr) isExpr()  {}
 
-type nameExpr struct {
+// LiteralExpr is a constant.
+type LiteralExpr struct{ Value values.Value }
+
+// NameExpr is a variable.
+type NameExpr struct {
 	place
-	text string
-	ref  ref
-	none *undefined // what the name is where it has no value
+	Text string
+	Ref  Ref
+	None *values.Undefined // what the name is where it has no value
 }
 
-type listExpr struct {
+// ListExpr is [a, b], or (a, b).
+type ListExpr struct {
 	place
-	items []expr
-	tuple bool
+	Items []Expr
+	Tuple bool
 }
 
-type dictExpr struct {
+// DictExpr is {key: value}.
+type DictExpr struct {
 	place
-	keys, values []expr
+	Keys, Values []Expr
 }
 
-// memberExpr is x.name, which prefers methods, or x[key], which prefers elements.
-type memberExpr struct {
+// MemberExpr is x.name, which prefers methods, or x[key], which prefers elements.
+type MemberExpr struct {
 	place
-	of   expr
-	name string // of x.name
-	key  expr   // of x[key]
-	none *undefined
+	Of   Expr
+	Name string // of x.name
+	Key  Expr   // of x[key]
+	None *values.Undefined
 }
 
-type sliceExpr struct {
+// SliceExpr is x[start:stop:step].
+type SliceExpr struct {
 	place
-	of                expr
-	start, stop, step expr // nil for none
+	Of                Expr
+	Start, Stop, Step Expr // nil for none
 }
 
-// argumentsExpr are the arguments of a call, a filter or a test.
-type argumentsExpr struct {
-	values []expr
-	names  []string // of the keywords
-	named  []expr
-	rest   expr // *rest, or nil
-	others expr // **others, or nil
+// ArgumentsExpr are the arguments of a call, a filter or a test.
+type ArgumentsExpr struct {
+	Values []Expr
+	Names  []string // of the keywords
+	Named  []Expr
+	Rest   Expr // *rest, or nil
+	Others Expr // **others, or nil
 }
 
-type callExpr struct {
+// CallExpr is f(arguments).
+type CallExpr struct {
 	place
-	of expr
-	argumentsExpr
+	Of Expr
+	ArgumentsExpr
 }
 
-type filterExpr struct {
+// FilterExpr is x|filter(arguments).
+type FilterExpr struct {
 	place
-	of   expr // nil: the text of a block
-	with *native
-	argumentsExpr
+	Of   Expr // nil: the text of a block
+	With *library.Native
+	ArgumentsExpr
 }
 
-type testExpr struct {
+// TestExpr is `x is test(arguments)`.
+type TestExpr struct {
 	place
-	of   expr
-	with *native
-	argumentsExpr
+	Of   Expr
+	With *library.Native
+	ArgumentsExpr
 }
 
-type notExpr struct{ of expr }
+// NotExpr is `not x`.
+type NotExpr struct{ Of Expr }
 
-// signedExpr is -x or +x.
-type signedExpr struct {
+// SignedExpr is -x or +x.
+type SignedExpr struct {
 	place
-	of    expr
-	minus bool
+	Of    Expr
+	Minus bool
 }
 
-type andExpr struct{ left, right expr }
+// AndExpr is `left and right`, one of the two values.
+type AndExpr struct{ Left, Right Expr }
 
-type orExpr struct{ left, right expr }
+// OrExpr is `left or right`, one of the two values.
+type OrExpr struct{ Left, Right Expr }
 
-type binaryExpr struct {
+// BinaryExpr is an arithmetic operator between two values.
+type BinaryExpr struct {
 	place
-	sign        string
-	left, right expr
+	Sign        string
+	Left, Right Expr
 }
 
-type concatExpr struct{ items []expr }
+// ConcatExpr is a ~ b, which joins texts.
+type ConcatExpr struct{ Items []Expr }
 
-// compareExpr is a chain of comparisons: a < b < c.
-type compareExpr struct {
+// CompareExpr is a chain of comparisons: a < b < c.
+type CompareExpr struct {
 	place
-	first expr
-	signs []string
-	rest  []expr
+	First Expr
+	Signs []string
+	Rest  []Expr
 }
 
-// chooseExpr is `yes if test else no`.
-type chooseExpr struct {
-	test, yes expr
-	no        expr // nil for none
-	none      *undefined
+// ChooseExpr is `yes if test else no`.
+type ChooseExpr struct {
+	Test, Yes Expr
+	No        Expr // nil for none
+	None      *values.Undefined
 }
 
 // operands calls visit for each expression that e consists of, in the order in which
 // they are read.
-func operands(e expr, visit func(expr)) {
-	all := func(list ...expr) {
+func operands(e Expr, visit func(Expr)) {
+	all := func(list ...Expr) {
 		for _, e := range list {
 			if e != nil {
 				visit(e)
 			}
 		}
 	}
-	arguments := func(a *argumentsExpr) {
-		all(a.values...)
-		all(a.named...)
-		all(a.rest, a.others)
+	arguments := func(a *ArgumentsExpr) {
+		all(a.Values...)
+		all(a.Named...)
+		all(a.Rest, a.Others)
 	}
 	switch e := e.(type) {
-	case *listExpr:
-		all(e.items...)
-	case *dictExpr:
-		for i := range e.keys {
-			all(e.keys[i], e.values[i])
+	case *ListExpr:
+		all(e.Items...)
+	case *DictExpr:
+		for i := range e.Keys {
+			all(e.Keys[i], e.Values[i])
 		}
-	case *memberExpr:
-		all(e.of, e.key)
-	case *sliceExpr:
-		all(e.of, e.start, e.stop, e.step)
-	case *callExpr:
-		all(e.of)
-		arguments(&e.argumentsExpr)
-	case *filterExpr:
-		all(e.of)
-		arguments(&e.argumentsExpr)
-	case *testExpr:
-		all(e.of)
-		arguments(&e.argumentsExpr)
-	case *notExpr:
-		all(e.of)
-	case *signedExpr:
-		all(e.of)
-	case *andExpr:
-		all(e.left, e.right)
-	case *orExpr:
-		all(e.left, e.right)
-	case *binaryExpr:
-		all(e.left, e.right)
-	case *concatExpr:
-		all(e.items...)
-	case *compareExpr:
-		all(e.first)
-		all(e.rest...)
-	case *chooseExpr:
-		all(e.test, e.yes, e.no)
+	case *MemberExpr:
+		all(e.Of, e.Key)
+	case *SliceExpr:
+		all(e.Of, e.Start, e.Stop, e.Step)
+	case *CallExpr:
+		all(e.Of)
+		arguments(&e.ArgumentsExpr)
+	case *FilterExpr:
+		all(e.Of)
+		arguments(&e.ArgumentsExpr)
+	case *TestExpr:
+		all(e.Of)
+		arguments(&e.ArgumentsExpr)
+	case *NotExpr:
+		all(e.Of)
+	case *SignedExpr:
+		all(e.Of)
+	case *AndExpr:
+		all(e.Left, e.Right)
+	case *OrExpr:
+		all(e.Left, e.Right)
+	case *BinaryExpr:
+		all(e.Left, e.Right)
+	case *ConcatExpr:
+		all(e.Items...)
+	case *CompareExpr:
+		all(e.First)
+		all(e.Rest...)
+	case *ChooseExpr:
+		all(e.Test, e.Yes, e.No)
 	}
 }
 
 // names calls visit for each name in an expression, which may be nil.
-func names(e expr, visit func(*nameExpr)) {
+func names(e Expr, visit func(*NameExpr)) {
 	if e == nil {
 		return
 	}
-	if n, ok := e.(*nameExpr); ok {
+	if n, ok := e.(*NameExpr); ok {
 		visit(n)
 		return
 	}
-	operands(e, func(of expr) { names(of, visit) })
+	operands(e, func(of Expr) { names(of, visit) })
 }

@@ -1,9 +1,11 @@
-package template
+package syntax
 
 import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // token is a piece of a template: text outside of tags, or a word, a literal or a sign
@@ -96,7 +98,7 @@ func (l *lexer) tag(start, n int) error {
 	if l.pos < len(l.source) {
 		switch l.source[l.pos] {
 		case '-':
-			text = trimRightSpace(text)
+			text = values.TrimRightSpace(text)
 			l.pos++
 		case '+':
 			l.pos++
@@ -125,17 +127,17 @@ func (l *lexer) tag(start, n int) error {
 }
 
 func (l *lexer) skipSpace() {
-	l.pos = len(l.source) - len(trimLeftSpace(l.source[l.pos:]))
+	l.pos = len(l.source) - len(values.TrimLeftSpace(l.source[l.pos:]))
 }
 
 // word skips white space, a word and white space at from; it returns -1 if another word
 // stands there.
 func (l *lexer) word(from int, word string) int {
-	rest, ok := strings.CutPrefix(trimLeftSpace(l.source[from:]), word)
+	rest, ok := strings.CutPrefix(values.TrimLeftSpace(l.source[from:]), word)
 	if !ok {
 		return -1
 	}
-	return len(l.source) - len(trimLeftSpace(rest))
+	return len(l.source) - len(values.TrimLeftSpace(rest))
 }
 
 // rawStart reports whether {% raw %} stands at n, and where its text begins.
@@ -143,7 +145,7 @@ func (l *lexer) rawStart(n int) (text int, ok bool) {
 	if l.source[n+1] != '%' {
 		return 0, false
 	}
-	at := l.word(n+2+signLength(l.source[n+2:]), "raw")
+	at := l.word(n+2+values.SignLength(l.source[n+2:]), "raw")
 	if at < 0 {
 		return 0, false
 	}
@@ -151,7 +153,7 @@ func (l *lexer) rawStart(n int) (text int, ok bool) {
 	case strings.HasPrefix(l.source[at:], "%}"):
 		return at + 2, true
 	case strings.HasPrefix(l.source[at:], "-%}"):
-		return len(l.source) - len(trimLeftSpace(l.source[at+3:])), true
+		return len(l.source) - len(values.TrimLeftSpace(l.source[at+3:])), true
 	}
 	return 0, false
 }
@@ -160,7 +162,7 @@ func (l *lexer) rawStart(n int) (text int, ok bool) {
 func (l *lexer) raw(start, n, inner int) error {
 	before := l.source[start:n]
 	if l.source[n+2] == '-' {
-		before = trimRightSpace(before)
+		before = values.TrimRightSpace(before)
 	}
 	l.add(aText, start, before)
 	for from := inner; ; {
@@ -170,18 +172,18 @@ func (l *lexer) raw(start, n, inner int) error {
 		}
 		i += from
 		from = i + 2
-		at := l.word(i+2+signLength(l.source[i+2:]), "endraw")
+		at := l.word(i+2+values.SignLength(l.source[i+2:]), "endraw")
 		if at < 0 {
 			continue
 		}
 		strip := at < len(l.source) && l.source[at] == '-'
-		at += signLength(l.source[at:])
+		at += values.SignLength(l.source[at:])
 		if !strings.HasPrefix(l.source[at:], "%}") {
 			continue
 		}
 		text := l.source[inner:i]
 		if l.source[i+2] == '-' {
-			text = trimRightSpace(text)
+			text = values.TrimRightSpace(text)
 		}
 		l.add(aText, inner, text)
 		l.pos = at + 2
@@ -209,9 +211,9 @@ func (l *lexer) inside(n int, end tokenKind) error {
 		r, size := utf8.DecodeRuneInString(l.source[l.pos:])
 		var err error
 		switch {
-		case isSpace(r):
+		case values.IsSpace(r):
 			l.pos += size
-		case digit(byte(r)) && r < utf8.RuneSelf:
+		case values.Digit(byte(r)) && r < utf8.RuneSelf:
 			l.number()
 		case r == '_' || unicode.IsLetter(r):
 			l.name()
@@ -271,7 +273,7 @@ func (l *lexer) sign(open []byte) ([]byte, error) {
 	case strings.IndexByte(one, s[0]) >= 0:
 		length = 1
 	default:
-		return open, wrongAt(l.source, l.pos, "%q has no meaning here", firstRune(s))
+		return open, wrongAt(l.source, l.pos, "%q has no meaning here", values.FirstRune(s))
 	}
 	switch s[0] {
 	case '(':

@@ -1,9 +1,11 @@
-package template
+package syntax
 
 import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // number adds an integer or a float. Digits may be parted by single underscores.
@@ -23,22 +25,22 @@ func (l *lexer) number() {
 
 // floatLength returns the length of a number with a fraction or an exponent; 0 for others.
 func floatLength(s string) int {
-	n := digits(s, 10, false)
+	n := values.Digits(s, 10, false)
 	if n == 0 {
 		return 0
 	}
 	float := false
 	if n < len(s) && s[n] == '.' {
-		if f := digits(s[n+1:], 10, false); f > 0 {
+		if f := values.Digits(s[n+1:], 10, false); f > 0 {
 			n, float = n+1+f, true
 		}
 	}
 	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
 		i := n + 1
 		if i < len(s) {
-			i += signLength(s[i:])
+			i += values.SignLength(s[i:])
 		}
-		if e := digits(s[i:], 10, false); e > 0 {
+		if e := values.Digits(s[i:], 10, false); e > 0 {
 			return i + e
 		}
 	}
@@ -51,7 +53,7 @@ func floatLength(s string) int {
 // integerLength returns the length of an integer. Zeros before other digits end it.
 func integerLength(s string) int {
 	if s[0] != '0' {
-		return digits(s, 10, false)
+		return values.Digits(s, 10, false)
 	}
 	if len(s) > 2 {
 		base := 0
@@ -64,12 +66,12 @@ func integerLength(s string) int {
 			base = 16
 		}
 		if base > 0 {
-			if n := digits(s[2:], base, true); n > 0 {
+			if n := values.Digits(s[2:], base, true); n > 0 {
 				return n + 2
 			}
 		}
 	}
-	return digits(s, 1, false)
+	return values.Digits(s, 1, false)
 }
 
 // quoted adds a string in quotes.
@@ -130,7 +132,7 @@ func (l *lexer) unescaped(from, to int) (string, error) {
 			out, i = utf8.AppendRune(out, rune(v)), i-1+n
 		default:
 			if c == 'N' || c >= utf8.RuneSelf {
-				return "", wrongAt(l.source, at, "the escape \\%s is not supported", firstRune(s[i-1:]))
+				return "", wrongAt(l.source, at, "the escape \\%s is not supported", values.FirstRune(s[i-1:]))
 			}
 			out = append(out, '\\', c)
 		}

@@ -1,156 +1,164 @@
-package template
+package syntax
 
-// node is a statement, which writes to the output or changes variables: one of the types of this file.
-type node interface{ isNode() }
+// Node is a statement, which writes to the output or changes variables: one of the types of this file.
+type Node interface{ isNode() }
 
-func (*textNode) isNode()     {}
-func (*outputNode) isNode()   {}
-func (*ifNode) isNode()       {}
-func (*forNode) isNode()      {}
-func (*breakNode) isNode()    {}
-func (*continueNode) isNode() {}
-func (*setNode) isNode()      {}
-func (*setBlockNode) isNode() {}
-func (*withNode) isNode()     {}
-func (*filterNode) isNode()   {}
-func (*macroNode) isNode()    {}
-func (*callNode) isNode()     {}
-func (*includeNode) isNode()  {}
+func (*TextNode) isNode()     {}
+func (*OutputNode) isNode()   {}
+func (*IfNode) isNode()       {}
+func (*ForNode) isNode()      {}
+func (*BreakNode) isNode()    {}
+func (*ContinueNode) isNode() {}
+func (*SetNode) isNode()      {}
+func (*SetBlockNode) isNode() {}
+func (*WithNode) isNode()     {}
+func (*FilterNode) isNode()   {}
+func (*MacroNode) isNode()    {}
+func (*CallNode) isNode()     {}
+func (*IncludeNode) isNode()  {}
 
 // place is where a node begins in its source.
-type place struct{ at int }
+type place struct{ At int }
 
-type textNode struct{ text string }
+// TextNode is text outside of tags.
+type TextNode struct{ Text string }
 
-type outputNode struct {
+// OutputNode is {{ value }}.
+type OutputNode struct {
 	place
-	values []expr
+	Values []Expr
 }
 
-type ifNode struct {
-	branches []branch
-	last     []node // else
+// IfNode is {% if %} with its branches.
+type IfNode struct {
+	Branches []branch
+	Last     []Node // else
 }
 
 type branch struct {
-	condition expr
-	body      []node
+	Condition Expr
+	Body      []Node
 }
 
-type forNode struct {
+// ForNode is {% for target in list if test %}.
+type ForNode struct {
 	place
-	target    *target
-	list      expr
-	test      expr // nil for none
-	body      []node
-	last      []node // where the body never came to its end
-	recursive bool
+	Target    *Target
+	List      Expr
+	Test      Expr // nil for none
+	Body      []Node
+	Last      []Node // where the body never came to its end
+	Recursive bool
 
-	loop             *slot // of the variable loop, nil if the body does not read it
-	inBody, inTest   *frame
-	inLast           *frame
-	testTargetInTest *target
+	Loop             *Slot // of the variable loop, nil if the body does not read it
+	InBody, InTest   *Frame
+	InLast           *Frame
+	TestTargetInTest *Target
 }
 
-type breakNode struct{ place }
+// BreakNode is {% break %}.
+type BreakNode struct{ place }
 
-type continueNode struct{ place }
+// ContinueNode is {% continue %}.
+type ContinueNode struct{ place }
 
-// setNode is {% set target = value %}.
-type setNode struct {
+// SetNode is {% set target = value %}.
+type SetNode struct {
 	place
-	target *target
-	value  expr
+	Target *Target
+	Value  Expr
 }
 
-// setBlockNode is {% set target %}body{% endset %}, perhaps with filters.
-type setBlockNode struct {
+// SetBlockNode is {% set target %}body{% endset %}, perhaps with filters.
+type SetBlockNode struct {
 	place
-	target *target
-	filter expr // its innermost operand is the body's text; nil for none
-	body   []node
-	frame  *frame
+	Target *Target
+	Filter Expr // its innermost operand is the body's text; nil for none
+	Body   []Node
+	Frame  *Frame
 }
 
-type withNode struct {
+// WithNode is {% with target = value %}body{% endwith %}.
+type WithNode struct {
 	place
-	targets []*target
-	values  []expr
-	body    []node
-	frame   *frame
+	Targets []*Target
+	Values  []Expr
+	Body    []Node
+	Frame   *Frame
 }
 
-// filterNode is {% filter name %}body{% endfilter %}.
-type filterNode struct {
+// FilterNode is {% filter name %}body{% endfilter %}.
+type FilterNode struct {
 	place
-	filter expr
-	body   []node
-	frame  *frame
+	Filter Expr
+	Body   []Node
+	Frame  *Frame
 }
 
-// macroNode is a macro, or the body of a call block, which has no name.
-type macroNode struct {
+// MacroNode is a macro, or the body of a call block, which has no name.
+type MacroNode struct {
 	place
-	name     string
-	params   []*nameExpr
-	defaults []expr // of the last params
-	body     []node
+	Name     string
+	Params   []*NameExpr
+	Defaults []Expr // of the last params
+	Body     []Node
 
-	frame                   *frame
-	slots                   []int // of params
-	caller, kwargs, varargs *slot // nil if the body does not read them
-	stored                  *ref  // where a macro's name is
+	Frame                   *Frame
+	Slots                   []int // of params
+	Caller, Kwargs, Varargs *Slot // nil if the body does not read them
+	Stored                  *Ref  // where a macro's name is
 }
 
-// callNode is {% call(params) f(args) %}body{% endcall %}.
-type callNode struct {
+// CallNode is {% call(params) f(args) %}body{% endcall %}.
+type CallNode struct {
 	place
-	call  *callExpr
-	macro *macroNode
+	Call  *CallExpr
+	Macro *MacroNode
 }
 
-type includeNode struct {
+// IncludeNode is {% include "prompt:NAME" %}.
+type IncludeNode struct {
 	place
-	reference Reference
-	locals    []local // what the included template sees besides the values
+	Reference Reference
+	Locals    []local // what the included template sees besides the values
 }
 
 // local is a variable that an included template sees.
 type local struct {
-	name string
-	from ref
-	base *ref // the variable of the same name of the template's top; nil for none
+	Name string
+	From Ref
+	Base *Ref // the variable of the same name of the template's top; nil for none
 }
 
-// target is what a value is assigned to: a name, an attribute of a namespace, or a tuple
+// Target is what a value is assigned to: a name, an attribute of a namespace, or a tuple
 // of targets.
-type target struct {
+type Target struct {
 	place
-	name  *nameExpr
-	attr  string // of a namespace that name is; empty for none
-	items []*target
-	tuple bool
+	Name  *NameExpr
+	Attr  string // of a namespace that name is; empty for none
+	Items []*Target
+	Tuple bool
 }
 
 // names calls visit for each name that is stored to.
-func (t *target) names(visit func(*nameExpr)) {
-	if t.tuple {
-		for _, item := range t.items {
+func (t *Target) names(visit func(*NameExpr)) {
+	if t.Tuple {
+		for _, item := range t.Items {
 			item.names(visit)
 		}
 		return
 	}
-	if t.attr == "" {
-		visit(t.name)
+	if t.Attr == "" {
+		visit(t.Name)
 	}
 }
 
-// spaces calls visit for each name that is read because an attribute of it is stored to.
-func (t *target) spaces(visit func(*nameExpr)) {
-	for _, item := range t.items {
-		item.spaces(visit)
+// Spaces calls visit for each name that is read because an attribute of it is stored to.
+func (t *Target) Spaces(visit func(*NameExpr)) {
+	for _, item := range t.Items {
+		item.Spaces(visit)
 	}
-	if t.attr != "" {
-		visit(t.name)
+	if t.Attr != "" {
+		visit(t.Name)
 	}
 }

@@ -1,8 +1,10 @@
-package template
+package syntax
 
 import (
 	"slices"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // parser reads tokens one after the other.
@@ -72,7 +74,7 @@ func (t token) shown() string {
 		return "the end"
 	case aText, beginsOutput, beginsTag, aName, anInteger, aFloat, aSign:
 	}
-	return quote(t.text)
+	return values.Quote(t.text)
 }
 
 func (p *parser) deeper(at int) error {
@@ -92,19 +94,19 @@ type end struct {
 
 // block reads up to the tag that ends or divides it, which is one of words, or to the
 // end of the source. The words of that tag are taken, its end is not.
-func (p *parser) block(words ...string) ([]node, end, error) {
+func (p *parser) block(words ...string) ([]Node, end, error) {
 	if err := p.deeper(p.peek().at); err != nil {
 		return nil, end{}, err
 	}
 	defer p.higher()
-	var out []node
+	var out []Node
 	for {
 		t := p.take()
-		var n node
+		var n Node
 		var err error
 		switch t.kind {
 		case aText:
-			n = &textNode{t.text}
+			n = &TextNode{t.text}
 		case beginsOutput:
 			n, err = p.output(t.at)
 		case beginsTag:
@@ -131,7 +133,7 @@ func (p *parser) block(words ...string) ([]node, end, error) {
 
 // body reads the body of a block up to one of words. The end of the tag before is not
 // taken yet; a colon may stand before it.
-func (p *parser) body(of token, words ...string) ([]node, string, error) {
+func (p *parser) body(of token, words ...string) ([]Node, string, error) {
 	p.skip(aSign, ":")
 	if err := p.expectEnd(endsTag); err != nil {
 		return nil, "", err
@@ -143,16 +145,16 @@ func (p *parser) body(of token, words ...string) ([]node, string, error) {
 	return out, last.word, err
 }
 
-func (p *parser) output(at int) (node, error) {
+func (p *parser) output(at int) (Node, error) {
 	value, err := p.tupleOr(nil)
 	if err == nil {
 		err = p.expectEnd(endsOutput)
 	}
-	return &outputNode{place{at}, []expr{value}}, err
+	return &OutputNode{place{at}, []Expr{value}}, err
 }
 
 // tag reads a tag after its word. words would end or divide the block that it is in.
-func (p *parser) tag(word token, words []string) (node, error) {
+func (p *parser) tag(word token, words []string) (Node, error) {
 	switch word.text {
 	case "if":
 		return p.ifTag(word)
@@ -163,9 +165,9 @@ func (p *parser) tag(word token, words []string) (node, error) {
 			return nil, p.wrong(word.at, "%s is for loops only", word.text)
 		}
 		if word.text == "break" {
-			return &breakNode{place{word.at}}, nil
+			return &BreakNode{place{word.at}}, nil
 		}
-		return &continueNode{place{word.at}}, nil
+		return &ContinueNode{place{word.at}}, nil
 	case "set":
 		return p.setTag(word)
 	case "with":
@@ -182,7 +184,7 @@ func (p *parser) tag(word token, words []string) (node, error) {
 		return p.printTag(word)
 	case "elif", "else", "endif", "endfor", "endset", "endwith", "endmacro", "endcall", "endfilter", "endraw":
 		if len(words) > 0 {
-			return nil, p.wrong(word.at, "%s is not expected here; the block that is open needs %s", quote(word.text), strings.Join(words, " or "))
+			return nil, p.wrong(word.at, "%s is not expected here; the block that is open needs %s", values.Quote(word.text), strings.Join(words, " or "))
 		}
 		return nil, p.wrong(word.at, "there is no block that {%% %s %%} could be of", word.text)
 	}
@@ -191,8 +193,8 @@ func (p *parser) tag(word token, words []string) (node, error) {
 
 const tagNames = "break, call, continue, filter, for, if, include, macro, print, raw, set, with"
 
-func (p *parser) ifTag(word token) (node, error) {
-	out := &ifNode{}
+func (p *parser) ifTag(word token) (Node, error) {
+	out := &IfNode{}
 	for {
 		condition, err := p.tupleWithoutIf()
 		if err != nil {
@@ -202,10 +204,10 @@ func (p *parser) ifTag(word token) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.branches = append(out.branches, branch{condition, body})
+		out.Branches = append(out.Branches, branch{condition, body})
 		switch last {
 		case "else":
-			out.last, _, err = p.body(word, "endif")
+			out.Last, _, err = p.body(word, "endif")
 			return out, err
 		case "endif":
 			return out, nil
@@ -213,15 +215,15 @@ func (p *parser) ifTag(word token) (node, error) {
 	}
 }
 
-func (p *parser) forTag(word token) (node, error) {
-	out := &forNode{place: place{word.at}}
+func (p *parser) forTag(word token) (Node, error) {
+	out := &ForNode{place: place{word.at}}
 	var err error
-	if out.target, err = p.target(false, "in"); err != nil {
+	if out.Target, err = p.target(false, "in"); err != nil {
 		return nil, err
 	}
-	out.target.names(func(n *nameExpr) {
-		if n.text == "loop" && err == nil {
-			err = p.wrong(n.at, "loop cannot be assigned to")
+	out.Target.names(func(n *NameExpr) {
+		if n.Text == "loop" && err == nil {
+			err = p.wrong(n.At, "loop cannot be assigned to")
 		}
 	})
 	if err != nil {
@@ -230,28 +232,28 @@ func (p *parser) forTag(word token) (node, error) {
 	if err := p.expect(aName, "in"); err != nil {
 		return nil, err
 	}
-	if out.list, err = p.tupleWithoutIf("recursive"); err != nil {
+	if out.List, err = p.tupleWithoutIf("recursive"); err != nil {
 		return nil, err
 	}
 	if p.skip(aName, "if") {
-		if out.test, err = p.expression(); err != nil {
+		if out.Test, err = p.expression(); err != nil {
 			return nil, err
 		}
 	}
-	out.recursive = p.skip(aName, "recursive")
+	out.Recursive = p.skip(aName, "recursive")
 	p.loops++
 	body, last, err := p.body(word, "endfor", "else")
 	p.loops--
 	if err != nil {
 		return nil, err
 	}
-	out.body = body
+	out.Body = body
 	if last == "else" {
 		outer := p.loops
-		if out.recursive {
+		if out.Recursive {
 			p.loops = 0 // the loop is a function of its own
 		}
-		out.last, _, err = p.body(word, "endfor")
+		out.Last, _, err = p.body(word, "endfor")
 		p.loops = outer
 	}
 	return out, err

@@ -1,9 +1,14 @@
-package template
+package syntax
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
+)
 
 // target reads what a value is assigned to. Attributes of namespaces are allowed where
 // spaces is true.
-func (p *parser) target(spaces bool, stop string) (*target, error) {
-	out := &target{place: place{p.peek().at}, tuple: true}
+func (p *parser) target(spaces bool, stop string) (*Target, error) {
+	out := &Target{place: place{p.peek().at}, Tuple: true}
 	comma := false
 	for {
 		if t := p.peek(); t.kind == endsTag || t.is(aName, stop) || t.is(aSign, ")") {
@@ -13,22 +18,22 @@ func (p *parser) target(spaces bool, stop string) (*target, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.items = append(out.items, one)
+		out.Items = append(out.Items, one)
 		if !p.skip(aSign, ",") {
 			break
 		}
 		comma = true
 	}
 	switch {
-	case len(out.items) == 0:
-		return nil, p.wrong(out.at, "a name is expected here")
+	case len(out.Items) == 0:
+		return nil, p.wrong(out.At, "a name is expected here")
 	case !comma:
-		return out.items[0], nil
+		return out.Items[0], nil
 	}
 	return out, nil
 }
 
-func (p *parser) oneTarget(spaces bool) (*target, error) { //nolint:revive // the flag is the grammar's
+func (p *parser) oneTarget(spaces bool) (*Target, error) { //nolint:revive // the flag is the grammar's
 	t := p.take()
 	if t.is(aSign, "(") {
 		if err := p.deeper(t.at); err != nil {
@@ -45,10 +50,10 @@ func (p *parser) oneTarget(spaces bool) (*target, error) { //nolint:revive // th
 		return nil, p.wrong(t.at, "%s is not a name that can be assigned to", t.shown())
 	}
 	if reserved(t.text) {
-		return nil, p.wrong(t.at, "%s cannot be a name", quote(t.text))
+		return nil, p.wrong(t.at, "%s cannot be a name", values.Quote(t.text))
 	}
 	name := p.name(t)
-	out := &target{place: place{t.at}, name: name}
+	out := &Target{place: place{t.at}, Name: name}
 	if !spaces || !p.skip(aSign, ".") {
 		p.stored[t.text] = true
 		return out, nil
@@ -57,36 +62,36 @@ func (p *parser) oneTarget(spaces bool) (*target, error) { //nolint:revive // th
 	if attr.kind != aName {
 		return nil, p.wrong(attr.at, "a name is expected after the point")
 	}
-	if hidden(attr.text) {
-		return nil, p.wrong(attr.at, unreachable)
+	if library.Hidden(attr.text) {
+		return nil, p.wrong(attr.at, library.Unreachable)
 	}
-	out.attr = attr.text
+	out.Attr = attr.text
 	return out, nil
 }
 
-func (p *parser) setTag(word token) (node, error) {
+func (p *parser) setTag(word token) (Node, error) {
 	to, err := p.target(true, "")
 	if err != nil {
 		return nil, err
 	}
 	if p.skip(aSign, "=") {
 		value, err := p.tupleOr(nil)
-		return &setNode{place{word.at}, to, value}, err
+		return &SetNode{place{word.at}, to, value}, err
 	}
-	out := &setBlockNode{place: place{word.at}, target: to}
+	out := &SetBlockNode{place: place{word.at}, Target: to}
 	if p.sign("|") {
-		if out.filter, err = p.filters(nil); err != nil {
+		if out.Filter, err = p.filters(nil); err != nil {
 			return nil, err
 		}
 	}
-	out.body, _, err = p.body(word, "endset")
+	out.Body, _, err = p.body(word, "endset")
 	return out, err
 }
 
-func (p *parser) withTag(word token) (node, error) {
-	out := &withNode{place: place{word.at}}
+func (p *parser) withTag(word token) (Node, error) {
+	out := &WithNode{place: place{word.at}}
 	for p.peek().kind != endsTag {
-		if len(out.targets) > 0 {
+		if len(out.Targets) > 0 {
 			if err := p.expect(aSign, ","); err != nil {
 				return nil, err
 			}
@@ -102,37 +107,37 @@ func (p *parser) withTag(word token) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.targets, out.values = append(out.targets, to), append(out.values, value)
+		out.Targets, out.Values = append(out.Targets, to), append(out.Values, value)
 	}
 	var err error
-	out.body, _, err = p.body(word, "endwith")
+	out.Body, _, err = p.body(word, "endwith")
 	return out, err
 }
 
-func (p *parser) macroTag(word token) (node, error) {
+func (p *parser) macroTag(word token) (Node, error) {
 	t := p.take()
 	if t.kind != aName || reserved(t.text) {
 		return nil, p.wrong(t.at, "the macro's name is expected here")
 	}
 	p.stored[t.text] = true
-	out := &macroNode{place: place{word.at}, name: t.text}
+	out := &MacroNode{place: place{word.at}, Name: t.text}
 	if err := p.signature(out); err != nil {
 		return nil, err
 	}
 	err := p.ownLoops(func() (err error) {
-		out.body, _, err = p.body(word, "endmacro")
+		out.Body, _, err = p.body(word, "endmacro")
 		return err
 	})
 	return out, err
 }
 
 // signature reads the parameters of a macro.
-func (p *parser) signature(out *macroNode) error {
+func (p *parser) signature(out *MacroNode) error {
 	if err := p.expect(aSign, "("); err != nil {
 		return err
 	}
 	for !p.sign(")") {
-		if len(out.params) > 0 {
+		if len(out.Params) > 0 {
 			if err := p.expect(aSign, ","); err != nil {
 				return err
 			}
@@ -141,28 +146,28 @@ func (p *parser) signature(out *macroNode) error {
 		if t.kind != aName || reserved(t.text) {
 			return p.wrong(t.at, "a parameter's name is expected here")
 		}
-		for _, other := range out.params {
-			if other.text == t.text {
+		for _, other := range out.Params {
+			if other.Text == t.text {
 				return p.wrong(t.at, "there are two parameters %s", t.text)
 			}
 		}
 		p.stored[t.text] = true
-		out.params = append(out.params, p.name(t))
+		out.Params = append(out.Params, p.name(t))
 		if p.skip(aSign, "=") {
 			value, err := p.expression()
 			if err != nil {
 				return err
 			}
-			out.defaults = append(out.defaults, value)
-		} else if len(out.defaults) > 0 {
+			out.Defaults = append(out.Defaults, value)
+		} else if len(out.Defaults) > 0 {
 			return p.wrong(t.at, "the parameter %s needs a default, like the one before it", t.text)
 		}
 	}
 	return p.expect(aSign, ")")
 }
 
-func (p *parser) callTag(word token) (node, error) {
-	body := &macroNode{place: place{word.at}}
+func (p *parser) callTag(word token) (Node, error) {
+	body := &MacroNode{place: place{word.at}}
 	if p.sign("(") {
 		if err := p.signature(body); err != nil {
 			return nil, err
@@ -173,18 +178,18 @@ func (p *parser) callTag(word token) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	call, ok := called.(*callExpr)
+	call, ok := called.(*CallExpr)
 	if !ok {
 		return nil, p.wrong(at, "the call of a macro is expected here")
 	}
 	err = p.ownLoops(func() (err error) {
-		body.body, _, err = p.body(word, "endcall")
+		body.Body, _, err = p.body(word, "endcall")
 		return err
 	})
-	return &callNode{place{word.at}, call, body}, err
+	return &CallNode{place{word.at}, call, body}, err
 }
 
-func (p *parser) filterTag(word token) (node, error) {
+func (p *parser) filterTag(word token) (Node, error) {
 	filter, err := p.oneFilter(nil)
 	if err == nil && p.sign("|") {
 		filter, err = p.filters(filter)
@@ -192,15 +197,15 @@ func (p *parser) filterTag(word token) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &filterNode{place: place{word.at}, filter: filter}
-	out.body, _, err = p.body(word, "endfilter")
+	out := &FilterNode{place: place{word.at}, Filter: filter}
+	out.Body, _, err = p.body(word, "endfilter")
 	return out, err
 }
 
-func (p *parser) printTag(word token) (node, error) {
-	out := &outputNode{place: place{word.at}}
+func (p *parser) printTag(word token) (Node, error) {
+	out := &OutputNode{place: place{word.at}}
 	for p.peek().kind != endsTag {
-		if len(out.values) > 0 {
+		if len(out.Values) > 0 {
 			if err := p.expect(aSign, ","); err != nil {
 				return nil, err
 			}
@@ -209,13 +214,13 @@ func (p *parser) printTag(word token) (node, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.values = append(out.values, value)
+		out.Values = append(out.Values, value)
 	}
 	return out, nil
 }
 
 // includeTag reads the name of another prompt. Nothing else can be included.
-func (p *parser) includeTag(word token) (node, error) {
+func (p *parser) includeTag(word token) (Node, error) {
 	t := p.take()
 	if t.kind != aString {
 		return nil, p.wrong(t.at, `include takes a prompt's name in quotes: "prompt:NAME"`)
@@ -239,5 +244,5 @@ func (p *parser) includeTag(word token) (node, error) {
 	if !known {
 		p.includes = append(p.includes, reference)
 	}
-	return &includeNode{place: place{word.at}, reference: reference}, nil
+	return &IncludeNode{place: place{word.at}, Reference: reference}, nil
 }

@@ -1,43 +1,47 @@
-package template
+package syntax
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+)
 
 // arguments reads the arguments of a call from its bracket on.
-func (p *parser) arguments() (argumentsExpr, error) {
-	var out argumentsExpr
+func (p *parser) arguments() (ArgumentsExpr, error) {
+	var out ArgumentsExpr
 	p.next++
 	err := p.separated(")", func() (err error) {
 		t := p.peek()
 		switch {
 		case t.is(aSign, "**"):
-			if out.others != nil {
+			if out.Others != nil {
 				return p.wrong(t.at, "only one ** is possible")
 			}
 			p.next++
-			out.others, err = p.expression()
-		case out.others != nil:
+			out.Others, err = p.expression()
+		case out.Others != nil:
 			return p.wrong(t.at, "nothing can follow the arguments after **")
 		case t.is(aSign, "*"):
-			if out.rest != nil {
+			if out.Rest != nil {
 				return p.wrong(t.at, "only one * is possible")
 			}
 			p.next++
-			out.rest, err = p.expression()
+			out.Rest, err = p.expression()
 		case t.kind == aName && p.look().is(aSign, "="):
-			if slices.Contains(out.names, t.text) {
+			if slices.Contains(out.Names, t.text) {
 				return p.wrong(t.at, "the argument %s is there twice", t.text)
 			}
 			p.next += 2
-			var value expr
+			var value Expr
 			value, err = p.expression()
-			out.names, out.named = append(out.names, t.text), append(out.named, value)
+			out.Names, out.Named = append(out.Names, t.text), append(out.Named, value)
 		default:
-			if len(out.names) > 0 || out.rest != nil {
+			if len(out.Names) > 0 || out.Rest != nil {
 				return p.wrong(t.at, "arguments without a name come first")
 			}
-			var value expr
+			var value Expr
 			value, err = p.expression()
-			out.values = append(out.values, value)
+			out.Values = append(out.Values, value)
 		}
 		return err
 	})
@@ -45,34 +49,34 @@ func (p *parser) arguments() (argumentsExpr, error) {
 }
 
 // fixed reports whether the number and the names of the arguments are known.
-func (a *argumentsExpr) fixed() bool { return a.rest == nil && a.others == nil }
+func (a *ArgumentsExpr) fixed() bool { return a.Rest == nil && a.Others == nil }
 
 // misfit says what is wrong with the number and the names of arguments of a native, as far as
 // it is known before they have values; empty for nothing.
-func misfit(n *native, a *argumentsExpr) string {
+func misfit(n *library.Native, a *ArgumentsExpr) string {
 	if !a.fixed() {
 		return ""
 	}
-	return n.unfit(len(a.values), a.names)
+	return n.Unfit(len(a.Values), a.Names)
 }
 
-func (p *parser) call(of expr) (expr, error) {
+func (p *parser) call(of Expr) (Expr, error) {
 	at := p.peek().at
-	if m, ok := of.(*memberExpr); ok && m.key == nil {
-		at = m.at
+	if m, ok := of.(*MemberExpr); ok && m.Key == nil {
+		at = m.At
 		switch {
-		case changes(m.name):
-			return nil, p.wrong(m.at, "%s changes a list or a dict; templates cannot change values, write {%% set x = x + [y] %%}", m.name)
-		case missingMethod(m.name):
-			return nil, p.wrong(m.at, "the method %s is not supported", m.name)
+		case library.Changes(m.Name):
+			return nil, p.wrong(m.At, "%s changes a list or a dict; templates cannot change values, write {%% set x = x + [y] %%}", m.Name)
+		case missingMethod(m.Name):
+			return nil, p.wrong(m.At, "the method %s is not supported", m.Name)
 		}
 	}
 	arguments, err := p.arguments()
-	return &callExpr{place{at}, of, arguments}, err
+	return &CallExpr{place{at}, of, arguments}, err
 }
 
 // filters reads bars, each with a filter after it.
-func (p *parser) filters(of expr) (expr, error) {
+func (p *parser) filters(of Expr) (Expr, error) {
 	var err error
 	for err == nil && p.skip(aSign, "|") {
 		of, err = p.oneFilter(of)
@@ -80,33 +84,33 @@ func (p *parser) filters(of expr) (expr, error) {
 	return of, err
 }
 
-func (p *parser) oneFilter(of expr) (expr, error) {
+func (p *parser) oneFilter(of Expr) (Expr, error) {
 	t := p.take()
 	if t.kind != aName {
 		return nil, p.wrong(t.at, "a filter's name is expected here")
 	}
-	with, ok := filterOf(t.text)
+	with, ok := library.FilterOf(t.text)
 	if !ok {
-		return nil, p.wrong(t.at, "%s", noFilter(t.text))
+		return nil, p.wrong(t.at, "%s", library.NoFilter(t.text))
 	}
-	out := &filterExpr{place: place{t.at}, of: of, with: with}
+	out := &FilterExpr{place: place{t.at}, Of: of, With: with}
 	if p.sign("(") {
 		var err error
-		if out.argumentsExpr, err = p.arguments(); err != nil {
+		if out.ArgumentsExpr, err = p.arguments(); err != nil {
 			return nil, err
 		}
 	}
-	if err := p.known(t, out.argumentsExpr); err != nil {
+	if err := p.known(t, out.ArgumentsExpr); err != nil {
 		return nil, err
 	}
-	if problem := misfit(with, &out.argumentsExpr); problem != "" {
+	if problem := misfit(with, &out.ArgumentsExpr); problem != "" {
 		return nil, p.wrong(t.at, "%s", problem)
 	}
 	return out, nil
 }
 
 // known checks the names of filters and tests that are arguments of a filter.
-func (p *parser) known(filter token, a argumentsExpr) error {
+func (p *parser) known(filter token, a ArgumentsExpr) error {
 	at := -1
 	switch filter.text {
 	case "map", "select", "reject":
@@ -114,64 +118,64 @@ func (p *parser) known(filter token, a argumentsExpr) error {
 	case "selectattr", "rejectattr":
 		at = 1
 	}
-	if at < 0 || len(a.values) <= at {
+	if at < 0 || len(a.Values) <= at {
 		return nil
 	}
-	l, ok := a.values[at].(*literalExpr)
+	l, ok := a.Values[at].(*LiteralExpr)
 	if !ok {
 		return nil
 	}
-	name, ok := l.value.(string)
+	name, ok := l.Value.(string)
 	if !ok {
 		return nil
 	}
 	if filter.text == "map" {
-		if _, ok := filterOf(name); !ok {
-			return p.wrong(filter.at, "%s", noFilter(name))
+		if _, ok := library.FilterOf(name); !ok {
+			return p.wrong(filter.at, "%s", library.NoFilter(name))
 		}
 		return nil
 	}
-	if _, ok := testOf(name); !ok {
-		return p.wrong(filter.at, "%s", noTest(name))
+	if _, ok := library.TestOf(name); !ok {
+		return p.wrong(filter.at, "%s", library.NoTest(name))
 	}
 	return nil
 }
 
 // test reads `is name`, perhaps with arguments.
-func (p *parser) test(of expr) (expr, error) {
+func (p *parser) test(of Expr) (Expr, error) {
 	p.next++
 	not := p.skip(aName, "not")
 	t := p.take()
 	if t.kind != aName {
 		return nil, p.wrong(t.at, "a test's name is expected here")
 	}
-	with, ok := testOf(t.text)
+	with, ok := library.TestOf(t.text)
 	if !ok {
-		return nil, p.wrong(t.at, "%s", noTest(t.text))
+		return nil, p.wrong(t.at, "%s", library.NoTest(t.text))
 	}
-	out := &testExpr{place: place{t.at}, of: of, with: with}
+	out := &TestExpr{place: place{t.at}, Of: of, With: with}
 	var err error
 	switch {
 	case p.sign("("):
-		out.argumentsExpr, err = p.arguments()
+		out.ArgumentsExpr, err = p.arguments()
 	case p.startsOperand():
-		var e expr
+		var e Expr
 		if e, err = p.primary(); err == nil {
 			e, err = p.postfix(e)
 		}
-		out.values = []expr{e}
+		out.Values = []Expr{e}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if problem := misfit(with, &out.argumentsExpr); problem != "" {
+	if problem := misfit(with, &out.ArgumentsExpr); problem != "" {
 		return nil, p.wrong(t.at, "%s", problem)
 	}
-	if t.text == "sameas" && !singleton(out.values) {
-		return nil, p.wrong(t.at, sameas)
+	if t.text == "sameas" && !singleton(out.Values) {
+		return nil, p.wrong(t.at, library.Sameas)
 	}
 	if not {
-		return &notExpr{out}, nil
+		return &NotExpr{out}, nil
 	}
 	return out, nil
 }
@@ -192,16 +196,16 @@ func (p *parser) startsOperand() bool {
 
 // singleton reports whether there is one value and it is a constant of which there is
 // only one, so that it is the same wherever it is equal.
-func singleton(values []expr) bool {
+func singleton(values []Expr) bool {
 	if len(values) != 1 {
 		return false
 	}
-	l, ok := values[0].(*literalExpr)
+	l, ok := values[0].(*LiteralExpr)
 	if !ok {
 		return false
 	}
-	_, isBool := l.value.(bool)
-	return isBool || l.value == nil
+	_, isBool := l.Value.(bool)
+	return isBool || l.Value == nil
 }
 
 // missingMethod reports whether Python has a method that templates do not.

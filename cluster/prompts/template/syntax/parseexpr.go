@@ -1,4 +1,4 @@
-package template
+package syntax
 
 import (
 	"math"
@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/library"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // reserved reports whether a word has a meaning in expressions, and so is no name.
@@ -17,27 +20,27 @@ func reserved(word string) bool {
 	return false
 }
 
-func (p *parser) name(t token) *nameExpr {
-	return &nameExpr{place: place{t.at}, text: t.text, none: &undefined{name: t.text}}
+func (p *parser) name(t token) *NameExpr {
+	return &NameExpr{place: place{t.at}, Text: t.text, None: &values.Undefined{Name: t.text}}
 }
 
 // tupleOr reads an expression, or several with commas between them, which are a tuple.
 // It ends before one of the words stop.
-func (p *parser) tupleOr(stop []string) (expr, error) { return p.tuple(p.expression, stop) }
+func (p *parser) tupleOr(stop []string) (Expr, error) { return p.tuple(p.expression, stop) }
 
 // tupleWithoutIf is tupleOr for a place where `if` has another meaning.
-func (p *parser) tupleWithoutIf(stop ...string) (expr, error) { return p.tuple(p.either, stop) }
+func (p *parser) tupleWithoutIf(stop ...string) (Expr, error) { return p.tuple(p.either, stop) }
 
-func (p *parser) tuple(one func() (expr, error), stop []string) (expr, error) {
+func (p *parser) tuple(one func() (Expr, error), stop []string) (Expr, error) {
 	at := p.peek().at
-	var items []expr
+	var items []Expr
 	for comma := false; ; {
 		t := p.peek()
 		if t.kind == endsOutput || t.kind == endsTag || t.is(aSign, ")") || t.kind == aName && slices.Contains(stop, t.text) {
 			if len(items) == 0 {
 				return nil, p.wrong(t.at, "an expression is expected here")
 			}
-			return &listExpr{place{at}, items, true}, nil
+			return &ListExpr{place{at}, items, true}, nil
 		}
 		e, err := one()
 		if err != nil {
@@ -46,7 +49,7 @@ func (p *parser) tuple(one func() (expr, error), stop []string) (expr, error) {
 		items = append(items, e)
 		if !p.skip(aSign, ",") {
 			if comma {
-				return &listExpr{place{at}, items, true}, nil
+				return &ListExpr{place{at}, items, true}, nil
 			}
 			return e, nil
 		}
@@ -54,46 +57,46 @@ func (p *parser) tuple(one func() (expr, error), stop []string) (expr, error) {
 	}
 }
 
-func (p *parser) expression() (expr, error) {
+func (p *parser) expression() (Expr, error) {
 	if err := p.deeper(p.peek().at); err != nil {
 		return nil, err
 	}
 	defer p.higher()
 	e, err := p.either()
 	for err == nil && p.skip(aName, "if") {
-		choose := &chooseExpr{yes: e, none: &undefined{strict: true}}
-		if choose.test, err = p.either(); err != nil {
+		choose := &ChooseExpr{Yes: e, None: &values.Undefined{Strict: true}}
+		if choose.Test, err = p.either(); err != nil {
 			return nil, err
 		}
 		if p.skip(aName, "else") {
-			choose.no, err = p.expression()
+			choose.No, err = p.expression()
 		}
 		e = choose
 	}
 	return e, err
 }
 
-func (p *parser) either() (expr, error) {
+func (p *parser) either() (Expr, error) {
 	left, err := p.both()
 	for err == nil && p.skip(aName, "or") {
-		var right expr
+		var right Expr
 		right, err = p.both()
-		left = &orExpr{left, right}
+		left = &OrExpr{left, right}
 	}
 	return left, err
 }
 
-func (p *parser) both() (expr, error) {
+func (p *parser) both() (Expr, error) {
 	left, err := p.inverted()
 	for err == nil && p.skip(aName, "and") {
-		var right expr
+		var right Expr
 		right, err = p.inverted()
-		left = &andExpr{left, right}
+		left = &AndExpr{left, right}
 	}
 	return left, err
 }
 
-func (p *parser) inverted() (expr, error) {
+func (p *parser) inverted() (Expr, error) {
 	if !p.word("not") {
 		return p.compared()
 	}
@@ -102,15 +105,15 @@ func (p *parser) inverted() (expr, error) {
 	}
 	defer p.higher()
 	of, err := p.inverted()
-	return &notExpr{of}, err
+	return &NotExpr{of}, err
 }
 
-func (p *parser) compared() (expr, error) {
+func (p *parser) compared() (Expr, error) {
 	first, err := p.sum()
 	if err != nil {
 		return nil, err
 	}
-	out := &compareExpr{place: place{p.peek().at}, first: first}
+	out := &CompareExpr{place: place{p.peek().at}, First: first}
 	for {
 		t := p.peek()
 		sign := t.text
@@ -120,7 +123,7 @@ func (p *parser) compared() (expr, error) {
 		case t.is(aName, "not") && p.look().is(aName, "in"):
 			sign = "not in"
 			p.next += 2
-		case len(out.rest) == 0:
+		case len(out.Rest) == 0:
 			return first, nil
 		default:
 			return out, nil
@@ -129,12 +132,12 @@ func (p *parser) compared() (expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.signs, out.rest = append(out.signs, sign), append(out.rest, operand)
+		out.Signs, out.Rest = append(out.Signs, sign), append(out.Rest, operand)
 	}
 }
 
 // binary reads operands with operators of one precedence between them.
-func (p *parser) binary(operand func() (expr, error), signs ...string) (expr, error) {
+func (p *parser) binary(operand func() (Expr, error), signs ...string) (Expr, error) {
 	left, err := operand()
 	for err == nil {
 		t := p.peek()
@@ -142,37 +145,37 @@ func (p *parser) binary(operand func() (expr, error), signs ...string) (expr, er
 			return left, nil
 		}
 		p.next++
-		var right expr
+		var right Expr
 		right, err = operand()
-		left = &binaryExpr{place{t.at}, t.text, left, right}
+		left = &BinaryExpr{place{t.at}, t.text, left, right}
 	}
 	return left, err
 }
 
-func (p *parser) sum() (expr, error) { return p.binary(p.concat, "+", "-") }
+func (p *parser) sum() (Expr, error) { return p.binary(p.concat, "+", "-") }
 
-func (p *parser) concat() (expr, error) {
+func (p *parser) concat() (Expr, error) {
 	first, err := p.product()
 	if err != nil || !p.sign("~") {
 		return first, err
 	}
-	out := &concatExpr{items: []expr{first}}
+	out := &ConcatExpr{Items: []Expr{first}}
 	for p.skip(aSign, "~") {
 		e, err := p.product()
 		if err != nil {
 			return nil, err
 		}
-		out.items = append(out.items, e)
+		out.Items = append(out.Items, e)
 	}
 	return out, nil
 }
 
-func (p *parser) product() (expr, error) { return p.binary(p.power, "*", "/", "//", "%") }
+func (p *parser) product() (Expr, error) { return p.binary(p.power, "*", "/", "//", "%") }
 
-func (p *parser) power() (expr, error) { return p.binary(p.filtered, "**") }
+func (p *parser) power() (Expr, error) { return p.binary(p.filtered, "**") }
 
 // filtered reads an operand with the filters and tests after it.
-func (p *parser) filtered() (expr, error) {
+func (p *parser) filtered() (Expr, error) {
 	e, err := p.signed()
 	for err == nil {
 		switch {
@@ -191,7 +194,7 @@ func (p *parser) filtered() (expr, error) {
 
 // signed reads an operand with the signs before it. Its members and calls bind tighter,
 // its filters do not.
-func (p *parser) signed() (expr, error) {
+func (p *parser) signed() (Expr, error) {
 	t := p.peek()
 	if !t.is(aSign, "-") && !t.is(aSign, "+") {
 		e, err := p.primary()
@@ -209,10 +212,10 @@ func (p *parser) signed() (expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.postfix(&signedExpr{place{t.at}, of, t.text == "-"})
+	return p.postfix(&SignedExpr{place{t.at}, of, t.text == "-"})
 }
 
-func (p *parser) primary() (expr, error) {
+func (p *parser) primary() (Expr, error) {
 	t := p.take()
 	switch {
 	case t.kind == aName:
@@ -222,7 +225,7 @@ func (p *parser) primary() (expr, error) {
 		for p.peek().kind == aString {
 			parts = append(parts, p.take().text)
 		}
-		return &literalExpr{strings.Join(parts, "")}, nil
+		return &LiteralExpr{strings.Join(parts, "")}, nil
 	case t.kind == anInteger:
 		return p.integer(t)
 	case t.kind == aFloat:
@@ -230,10 +233,10 @@ func (p *parser) primary() (expr, error) {
 		if err != nil || math.IsInf(f, 0) {
 			return nil, p.wrong(t.at, "this number is too large")
 		}
-		return &literalExpr{f}, nil
+		return &LiteralExpr{f}, nil
 	case t.is(aSign, "("):
 		if p.skip(aSign, ")") {
-			return &listExpr{place: place{t.at}, tuple: true}, nil
+			return &ListExpr{place: place{t.at}, Tuple: true}, nil
 		}
 		e, err := p.tupleOr(nil)
 		if err == nil {
@@ -241,15 +244,15 @@ func (p *parser) primary() (expr, error) {
 		}
 		return e, err
 	case t.is(aSign, "["):
-		out := &listExpr{place: place{t.at}}
+		out := &ListExpr{place: place{t.at}}
 		err := p.separated("]", func() error {
 			e, err := p.expression()
-			out.items = append(out.items, e)
+			out.Items = append(out.Items, e)
 			return err
 		})
 		return out, err
 	case t.is(aSign, "{"):
-		out := &dictExpr{place: place{t.at}}
+		out := &DictExpr{place: place{t.at}}
 		err := p.separated("}", func() error {
 			key, err := p.expression()
 			if err == nil {
@@ -259,7 +262,7 @@ func (p *parser) primary() (expr, error) {
 				return err
 			}
 			value, err := p.expression()
-			out.keys, out.values = append(out.keys, key), append(out.values, value)
+			out.Keys, out.Values = append(out.Keys, key), append(out.Values, value)
 			return err
 		})
 		return out, err
@@ -285,34 +288,34 @@ func (p *parser) separated(bracket string, item func() error) error {
 }
 
 // constant is an operand that is a word: a constant or a name.
-func (p *parser) constant(t token) (expr, error) {
+func (p *parser) constant(t token) (Expr, error) {
 	switch t.text {
 	case "true", "True":
-		return &literalExpr{true}, nil
+		return &LiteralExpr{true}, nil
 	case "false", "False":
-		return &literalExpr{false}, nil
+		return &LiteralExpr{false}, nil
 	case "none", "None":
-		return &literalExpr{nil}, nil
+		return &LiteralExpr{nil}, nil
 	}
 	switch {
 	case reserved(t.text):
-		return nil, p.wrong(t.at, "%s is not expected here", quote(t.text))
-	case hidden(t.text) && !p.stored[t.text]:
-		return nil, p.wrong(t.at, unreachable)
+		return nil, p.wrong(t.at, "%s is not expected here", values.Quote(t.text))
+	case library.Hidden(t.text) && !p.stored[t.text]:
+		return nil, p.wrong(t.at, library.Unreachable)
 	}
 	return p.name(t), nil
 }
 
-func (p *parser) integer(t token) (expr, error) {
+func (p *parser) integer(t token) (Expr, error) {
 	const most = 1000 // digits
 	v, ok := new(big.Int).SetString(t.text, 0)
 	if !ok || len(t.text) > most {
 		return nil, p.wrong(t.at, "this number is too large")
 	}
-	return &literalExpr{normal(v)}, nil
+	return &LiteralExpr{values.Normal(v)}, nil
 }
 
-func (p *parser) postfix(e expr) (expr, error) {
+func (p *parser) postfix(e Expr) (Expr, error) {
 	var err error
 	for err == nil {
 		switch {
@@ -328,20 +331,20 @@ func (p *parser) postfix(e expr) (expr, error) {
 }
 
 // member reads .name, .1, [key] or a slice.
-func (p *parser) member(of expr) (expr, error) {
+func (p *parser) member(of Expr) (Expr, error) {
 	at := p.take().at
 	if p.tokens[p.next-1].text == "." {
 		t := p.take()
 		switch {
 		case t.kind == anInteger:
 			index, err := p.integer(t)
-			return &memberExpr{place{at}, of, "", index, &undefined{name: t.text}}, err
+			return &MemberExpr{place{at}, of, "", index, &values.Undefined{Name: t.text}}, err
 		case t.kind != aName:
 			return nil, p.wrong(t.at, "a name is expected after the point")
-		case hidden(t.text):
-			return nil, p.wrong(t.at, unreachable)
+		case library.Hidden(t.text):
+			return nil, p.wrong(t.at, library.Unreachable)
 		}
-		return &memberExpr{place{t.at}, of, t.text, nil, &undefined{name: t.text}}, nil
+		return &MemberExpr{place{t.at}, of, t.text, nil, &values.Undefined{Name: t.text}}, nil
 	}
 	if p.sign(":") {
 		return p.slice(at, of, nil)
@@ -353,30 +356,30 @@ func (p *parser) member(of expr) (expr, error) {
 	if p.sign(":") {
 		return p.slice(at, of, key)
 	}
-	none := &undefined{}
-	if l, ok := key.(*literalExpr); ok {
-		if text, ok := l.value.(string); ok {
-			if hidden(text) {
-				return nil, p.wrong(at, unreachable)
+	none := &values.Undefined{}
+	if l, ok := key.(*LiteralExpr); ok {
+		if text, ok := l.Value.(string); ok {
+			if library.Hidden(text) {
+				return nil, p.wrong(at, library.Unreachable)
 			}
-			none.name = text
+			none.Name = text
 		}
 	}
-	return &memberExpr{place{at}, of, "", key, none}, p.expect(aSign, "]")
+	return &MemberExpr{place{at}, of, "", key, none}, p.expect(aSign, "]")
 }
 
 // slice reads the rest of a slice from its first colon.
-func (p *parser) slice(at int, of, start expr) (expr, error) {
-	out := &sliceExpr{place: place{at}, of: of, start: start}
+func (p *parser) slice(at int, of, start Expr) (Expr, error) {
+	out := &SliceExpr{place: place{at}, Of: of, Start: start}
 	p.next++
 	var err error
 	if !p.sign(":") && !p.sign("]") {
-		if out.stop, err = p.expression(); err != nil {
+		if out.Stop, err = p.expression(); err != nil {
 			return nil, err
 		}
 	}
 	if p.skip(aSign, ":") && !p.sign("]") {
-		if out.step, err = p.expression(); err != nil {
+		if out.Step, err = p.expression(); err != nil {
 			return nil, err
 		}
 	}

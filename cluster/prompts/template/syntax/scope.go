@@ -1,4 +1,4 @@
-package template
+package syntax
 
 import "maps"
 
@@ -9,79 +9,81 @@ import "maps"
 // {{ x }}{% set x = 1 %} reads the value, and a macro called before the assignment does
 // not.
 
-// frame is what one run of a part of a template needs: slots for its own names.
-type frame struct {
-	slots []slotStart
+// Frame is what one run of a part of a template needs: slots for its own names.
+type Frame struct {
+	Slots []SlotStart
 	index map[string]int
 }
 
-// slotStart says what a slot holds when the frame starts.
-type slotStart struct {
-	name  string
-	load  loadKind
-	outer ref // of copiesOuter
+// SlotStart says what a slot holds when the frame starts.
+type SlotStart struct {
+	Name  string
+	Load  LoadKind
+	Outer Ref // of CopiesOuter
 }
 
-type loadKind uint8
+// LoadKind says what a slot holds when its frame starts.
+type LoadKind uint8
 
+// Where the value of a slot comes from when its frame starts.
 const (
-	startsUnset loadKind = iota
-	isParameter
-	copiesOuter
-	isResolved // from the values, then from the globals
+	StartsUnset LoadKind = iota
+	IsParameter
+	CopiesOuter
+	IsResolved // from the values, then from the globals
 )
 
-// slot is a place in a frame.
-type slot struct{ index int }
+// Slot is a place in a frame.
+type Slot struct{ Index int }
 
-// ref is where a name is: a slot of a frame that is up frames above the current one.
-type ref struct{ up, index int }
+// Ref is where a name is: a slot of a frame that is Up frames above the current one.
+type Ref struct{ Up, Index int }
 
 // symbols are the names of a frame while its nodes are analyzed.
 type symbols struct {
 	parent *symbols
-	frame  *frame
+	frame  *Frame
 	refs   map[string]int
-	loads  map[int]slotStart
+	loads  map[int]SlotStart
 	stores map[string]bool
 }
 
 func newSymbols(parent *symbols) *symbols {
 	return &symbols{
-		parent: parent, frame: &frame{index: map[string]int{}},
-		refs: map[string]int{}, loads: map[int]slotStart{}, stores: map[string]bool{},
+		parent: parent, frame: &Frame{index: map[string]int{}},
+		refs: map[string]int{}, loads: map[int]SlotStart{}, stores: map[string]bool{},
 	}
 }
 
-func (s *symbols) define(name string, start slotStart) int {
+func (s *symbols) define(name string, start SlotStart) int {
 	i, ok := s.frame.index[name]
 	if !ok {
-		i = len(s.frame.slots)
-		s.frame.slots = append(s.frame.slots, slotStart{})
+		i = len(s.frame.Slots)
+		s.frame.Slots = append(s.frame.Slots, SlotStart{})
 		s.frame.index[name] = i
 	}
-	start.name = name
+	start.Name = name
 	s.refs[name], s.loads[i] = i, start
 	return i
 }
 
 // find returns where a name is, if this frame or one around it has it.
-func (s *symbols) find(name string) (ref, bool) {
+func (s *symbols) find(name string) (Ref, bool) {
 	for up := 0; s != nil; up, s = up+1, s.parent {
 		if i, ok := s.refs[name]; ok {
-			return ref{up, i}, true
+			return Ref{up, i}, true
 		}
 	}
-	return ref{}, false
+	return Ref{}, false
 }
 
 // outer is find in the frames around, as seen from this one.
-func (s *symbols) outer(name string) (ref, bool) {
+func (s *symbols) outer(name string) (Ref, bool) {
 	if s.parent == nil {
-		return ref{}, false
+		return Ref{}, false
 	}
 	r, ok := s.parent.find(name)
-	r.up++
+	r.Up++
 	return r, ok
 }
 
@@ -91,25 +93,25 @@ func (s *symbols) store(name string) {
 		return
 	}
 	if r, ok := s.outer(name); ok {
-		s.define(name, slotStart{load: copiesOuter, outer: r})
+		s.define(name, SlotStart{Load: CopiesOuter, Outer: r})
 		return
 	}
-	s.define(name, slotStart{load: startsUnset})
+	s.define(name, SlotStart{Load: StartsUnset})
 }
 
 func (s *symbols) parameter(name string) int {
 	s.stores[name] = true
-	return s.define(name, slotStart{load: isParameter})
+	return s.define(name, SlotStart{Load: IsParameter})
 }
 
 func (s *symbols) load(name string) {
 	if _, ok := s.find(name); !ok {
-		s.define(name, slotStart{load: isResolved})
+		s.define(name, SlotStart{Load: IsResolved})
 	}
 }
 
 func (s *symbols) copied() *symbols {
-	out := &symbols{parent: s.parent, frame: s.frame, refs: map[string]int{}, loads: map[int]slotStart{}, stores: map[string]bool{}}
+	out := &symbols{parent: s.parent, frame: s.frame, refs: map[string]int{}, loads: map[int]SlotStart{}, stores: map[string]bool{}}
 	out.merge(s)
 	return out
 }
@@ -138,80 +140,80 @@ func (s *symbols) join(branches ...*symbols) {
 	}
 	for name := range fresh {
 		r, ok := s.find(name)
-		if !ok || r.up > 0 {
+		if !ok || r.Up > 0 {
 			continue
 		}
 		if outer, ok := s.outer(name); ok {
-			s.loads[r.index] = slotStart{name: name, load: copiesOuter, outer: outer}
+			s.loads[r.Index] = SlotStart{Name: name, Load: CopiesOuter, Outer: outer}
 			continue
 		}
-		s.loads[r.index] = slotStart{name: name, load: isResolved}
+		s.loads[r.Index] = SlotStart{Name: name, Load: IsResolved}
 	}
 }
 
 // done completes the frame.
-func (s *symbols) done() *frame {
+func (s *symbols) done() *Frame {
 	for i, start := range s.loads {
-		s.frame.slots[i] = start
+		s.frame.Slots[i] = start
 	}
 	return s.frame
 }
 
 // target notes the names that are assigned to.
-func (s *symbols) target(t *target) {
-	t.spaces(func(n *nameExpr) { s.load(n.text) })
-	t.names(func(n *nameExpr) { s.store(n.text) })
+func (s *symbols) target(t *Target) {
+	t.Spaces(func(n *NameExpr) { s.load(n.Text) })
+	t.names(func(n *NameExpr) { s.store(n.Text) })
 }
 
-func (s *symbols) parameters(t *target) {
-	t.names(func(n *nameExpr) { s.parameter(n.text) })
+func (s *symbols) parameters(t *Target) {
+	t.names(func(n *NameExpr) { s.parameter(n.Text) })
 }
 
-func (s *symbols) expr(e expr) { names(e, func(n *nameExpr) { s.load(n.text) }) }
+func (s *symbols) expr(e Expr) { names(e, func(n *NameExpr) { s.load(n.Text) }) }
 
-func (s *symbols) nodes(nodes []node) {
+func (s *symbols) nodes(nodes []Node) {
 	for _, n := range nodes {
 		s.node(n)
 	}
 }
 
 // node notes the names of a node that belong to the frame around it.
-func (s *symbols) node(n node) {
+func (s *symbols) node(n Node) {
 	switch n := n.(type) {
-	case *outputNode:
-		for _, e := range n.values {
+	case *OutputNode:
+		for _, e := range n.Values {
 			s.expr(e)
 		}
-	case *ifNode:
+	case *IfNode:
 		s.choice(n)
-	case *forNode:
-		s.expr(n.list)
-	case *setNode:
-		s.expr(n.value)
-		s.target(n.target)
-	case *setBlockNode:
-		s.target(n.target)
-	case *withNode:
-		for _, e := range n.values {
+	case *ForNode:
+		s.expr(n.List)
+	case *SetNode:
+		s.expr(n.Value)
+		s.target(n.Target)
+	case *SetBlockNode:
+		s.target(n.Target)
+	case *WithNode:
+		for _, e := range n.Values {
 			s.expr(e)
 		}
-	case *filterNode:
-		s.expr(n.filter)
-	case *macroNode:
-		s.store(n.name)
-	case *callNode:
-		s.expr(n.call)
+	case *FilterNode:
+		s.expr(n.Filter)
+	case *MacroNode:
+		s.store(n.Name)
+	case *CallNode:
+		s.expr(n.Call)
 	}
 }
 
-func (s *symbols) choice(n *ifNode) {
-	s.expr(n.branches[0].condition)
+func (s *symbols) choice(n *IfNode) {
+	s.expr(n.Branches[0].Condition)
 	body, others, last := s.copied(), s.copied(), s.copied()
-	body.nodes(n.branches[0].body)
-	for _, b := range n.branches[1:] {
-		inner := &ifNode{branches: []branch{b}}
+	body.nodes(n.Branches[0].Body)
+	for _, b := range n.Branches[1:] {
+		inner := &IfNode{Branches: []branch{b}}
 		others.choice(inner)
 	}
-	last.nodes(n.last)
+	last.nodes(n.Last)
 	s.join(body, others, last)
 }

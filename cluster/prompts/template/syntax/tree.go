@@ -1,32 +1,33 @@
-package template
+package syntax
 
 import (
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
 // Bounds of a template.
 const (
-	maxSource = 256 << 10 // bytes
+	MaxSource = 256 << 10 // bytes
 	maxDepth  = 50        // blocks and expressions within others
 )
 
-// tree is a parsed template. It is immutable.
-type tree struct {
-	source    string
-	body      []node
-	frame     *frame
-	variables []string // names of the values that the template looks up
-	includes  []Reference
+// Tree is a parsed template. It is immutable.
+type Tree struct {
+	Source    string
+	Body      []Node
+	Frame     *Frame
+	Variables []string // names of the values that the template looks up
+	Includes  []Reference
 }
 
-// parse reads a template. The error is a *fault.Error with code invalid_template; its
+// Parse reads a template. The error is a *fault.Error with code invalid_template; its
 // text names the place and the remedy.
-func parse(source string) (*tree, error) {
-	if len(source) > maxSource {
-		return nil, fault.Field("", "too_long", "The template is longer than %d bytes.", maxSource)
+func Parse(source string) (*Tree, error) {
+	if len(source) > MaxSource {
+		return nil, fault.Field("", "too_long", "The template is longer than %d bytes.", MaxSource)
 	}
 	if !utf8.ValidString(source) {
 		return nil, fault.Field("", "invalid_template", "The template is not UTF-8.")
@@ -46,10 +47,10 @@ func parse(source string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tree{source, body, frame, b.variables, p.includes}, nil
+	return &Tree{source, body, frame, b.variables, p.includes}, nil
 }
 
 func wrongAt(source string, at int, format string, args ...any) error {
-	line, column := position(source, at)
+	line, column := values.Position(source, at)
 	return fault.Field("", "invalid_template", "Line %d, column %d: %s.", line, column, fmt.Sprintf(format, args...))
 }

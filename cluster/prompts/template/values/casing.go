@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"strings"
@@ -9,7 +9,8 @@ import (
 	"golang.org/x/text/language"
 )
 
-func isASCII(s string) bool {
+// IsASCII reports whether all bytes of a text are characters of ASCII.
+func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -18,17 +19,17 @@ func isASCII(s string) bool {
 	return true
 }
 
-// upper is str.upper, which may make a text longer: ß becomes SS.
-func upper(s string) string {
-	if isASCII(s) {
+// Upper is str.upper, which may make a text longer: ß becomes SS.
+func Upper(s string) string {
+	if IsASCII(s) {
 		return strings.ToUpper(s)
 	}
 	return cases.Upper(language.Und).String(s)
 }
 
-// lower is str.lower, which knows the sigma at a word's end.
-func lower(s string) string {
-	if isASCII(s) {
+// Lower is str.lower, which knows the sigma at a word's end.
+func Lower(s string) string {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return cases.Lower(language.Und).String(s)
@@ -42,13 +43,13 @@ func titleRune(r rune) string {
 	return cases.Title(language.Und, cases.NoLower).String(string(r))
 }
 
-// capitalized is str.capitalize.
-func capitalized(s string) string {
+// Capitalized is str.capitalize.
+func Capitalized(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
 	if n == 0 {
 		return s
 	}
-	return titleRune(r) + lower(s)[len(lower(s[:n])):]
+	return titleRune(r) + Lower(s)[len(Lower(s[:n])):]
 }
 
 // isCased reports whether a character has a case.
@@ -56,9 +57,9 @@ func isCased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// titled is str.title: every run of letters begins with a capital.
-func titled(s string) string {
-	low := lower(s)
+// Titled is str.title: every run of letters begins with a capital.
+func Titled(s string) string {
+	low := Lower(s)
 	var out strings.Builder
 	inWord := false
 	for i, r := range s {
@@ -70,7 +71,7 @@ func titled(s string) string {
 			n := utf8.RuneLen(r)
 			out.WriteString(low[i : i+n])
 		case cased:
-			out.WriteString(lower(string(r)))
+			out.WriteString(Lower(string(r)))
 		default:
 			out.WriteRune(r)
 		}
@@ -79,22 +80,23 @@ func titled(s string) string {
 	return out.String()
 }
 
-// folded is str.casefold.
-func folded(s string) string {
-	if isASCII(s) {
+// Folded is str.casefold.
+func Folded(s string) string {
+	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
 	return cases.Fold().String(s)
 }
 
-func swapped(s string) string {
+// Swapped is str.swapcase.
+func Swapped(s string) string {
 	var out strings.Builder
 	for _, r := range s {
 		switch {
-		case isUpperRune(r):
-			out.WriteString(lower(string(r)))
-		case isLowerRune(r):
-			out.WriteString(upper(string(r)))
+		case IsUpperRune(r):
+			out.WriteString(Lower(string(r)))
+		case IsLowerRune(r):
+			out.WriteString(Upper(string(r)))
 		default:
 			out.WriteRune(r)
 		}
@@ -102,8 +104,8 @@ func swapped(s string) string {
 	return out.String()
 }
 
-// inCase is str.isupper or str.islower: there is a letter, and none of the other case.
-func inCase(s string, other func(rune) bool) bool {
+// InCase is str.isupper or str.islower: there is a letter, and none of the other case.
+func InCase(s string, other func(rune) bool) bool {
 	some := false
 	for _, r := range s {
 		if other(r) || unicode.IsTitle(r) {
@@ -114,25 +116,27 @@ func inCase(s string, other func(rune) bool) bool {
 	return some
 }
 
-func isLowerRune(r rune) bool {
+// IsLowerRune reports whether a character is a small letter.
+func IsLowerRune(r rune) bool {
 	return unicode.IsLower(r) || unicode.Is(unicode.Other_Lowercase, r)
 }
 
-func isUpperRune(r rune) bool {
+// IsUpperRune reports whether a character is a capital letter.
+func IsUpperRune(r rune) bool {
 	return unicode.IsUpper(r) || unicode.Is(unicode.Other_Uppercase, r)
 }
 
-// isTitled is str.istitle.
-func isTitled(s string) bool {
+// IsTitled is str.istitle.
+func IsTitled(s string) bool {
 	inWord, some := false, false
 	for _, r := range s {
 		switch {
-		case isUpperRune(r) || unicode.IsTitle(r):
+		case IsUpperRune(r) || unicode.IsTitle(r):
 			if inWord {
 				return false
 			}
 			inWord, some = true, true
-		case isLowerRune(r):
+		case IsLowerRune(r):
 			if !inWord {
 				return false
 			}
@@ -144,8 +148,8 @@ func isTitled(s string) bool {
 	return some
 }
 
-// every reports whether a text has characters and all are of a kind.
-func every(s string, kind func(rune) bool) bool {
+// Every reports whether a text has characters and all are of a kind.
+func Every(s string, kind func(rune) bool) bool {
 	for _, r := range s {
 		if !kind(r) {
 			return false
@@ -154,9 +158,11 @@ func every(s string, kind func(rune) bool) bool {
 	return s != ""
 }
 
-func isWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
+// IsWordRune reports whether \w of a regular expression matches a character.
+func IsWordRune(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsNumber(r) }
 
-func firstRune(s string) string {
+// FirstRune returns the first character of a text.
+func FirstRune(s string) string {
 	_, n := utf8.DecodeRuneInString(s)
 	return s[:n]
 }

@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// integer returns a value that has to be an integer that fits.
-func (m *counter) integer(v value) int {
+// Integer returns a value that has to be an integer that fits.
+func (m *Counter) Integer(v Value) int {
 	switch v := v.(type) {
 	case int:
 		return v
@@ -20,68 +20,69 @@ func (m *counter) integer(v value) int {
 		}
 		return 0
 	case *big.Int:
-		m.costly("the number is too large")
-	case *undefined:
-		m.missing(v)
+		m.Costly("the number is too large")
+	case *Undefined:
+		m.Missing(v)
 	}
-	m.fail("an integer is needed, not a %s", typeName(v))
+	m.Fail("an integer is needed, not a %s", TypeName(v))
 	return 0
 }
 
-// toInteger is the filter int.
-func (m *counter) toInteger(v, other value, base int) value {
-	if u, ok := v.(*undefined); ok {
-		m.missing(u)
+// ToInteger is the filter int.
+func (m *Counter) ToInteger(v, other Value, base int) Value {
+	if u, ok := v.(*Undefined); ok {
+		m.Missing(u)
 	}
-	if s, ok := textOf(v); ok {
-		m.work(len(s))
-		if n, ok := parseInteger(s, base); ok {
+	if s, ok := TextOf(v); ok {
+		m.Work(len(s))
+		if n, ok := ParseInteger(s, base); ok {
 			return n
 		}
 		if f, ok := parseFloat(s); ok && !math.IsInf(f, 0) && !math.IsNaN(f) {
-			return truncated(f)
+			return Truncated(f)
 		}
 		return other
 	}
 	switch v := v.(type) {
 	case float64:
 		if math.IsInf(v, 0) {
-			m.fail("infinity is no integer")
+			m.Fail("infinity is no integer")
 		}
 		if math.IsNaN(v) {
 			return other
 		}
-		return truncated(v)
+		return Truncated(v)
 	case bool, int, *big.Int:
-		b, _ := asBig(v)
-		return normal(b)
+		b, _ := AsBig(v)
+		return Normal(b)
 	}
 	return other
 }
 
-func truncated(f float64) value {
+// Truncated returns a finite float without its fraction, as an integer.
+func Truncated(f float64) Value {
 	b, _ := wholeBig(math.Trunc(f))
-	return normal(b)
+	return Normal(b)
 }
 
-// toFloat is Python's float; false where that is an error of a kind that the filter
+// ToFloat is Python's float; false where that is an error of a kind that the filter
 // float catches.
-func (m *counter) toFloat(v value) (float64, bool) {
-	if u, ok := v.(*undefined); ok {
-		m.missing(u)
+func (m *Counter) ToFloat(v Value) (float64, bool) {
+	if u, ok := v.(*Undefined); ok {
+		m.Missing(u)
 	}
-	if s, ok := textOf(v); ok {
-		m.work(len(s))
+	if s, ok := TextOf(v); ok {
+		m.Work(len(s))
 		return parseFloat(s)
 	}
-	if !isNumber(v) {
+	if !IsNumber(v) {
 		return 0, false
 	}
-	return m.asFloat(v), true
+	return m.AsFloat(v), true
 }
 
-// parseInteger reads an integer as Python's int does.
-func parseInteger(s string, base int) (value, bool) {
+// ParseInteger reads an integer as Python's int does.
+func ParseInteger(s string, base int) (Value, bool) {
 	s = trimSpace(asciiDigits(s))
 	digitsOf, sign := s, ""
 	if s != "" && (s[0] == '-' || s[0] == '+') {
@@ -104,14 +105,14 @@ func parseInteger(s string, base int) (value, bool) {
 		base = 10
 	}
 	const most = 4300
-	if base < 2 || base > 36 || digitsOf == "" || len(digitsOf) > most || digits(digitsOf, base, false) != len(digitsOf) {
+	if base < 2 || base > 36 || digitsOf == "" || len(digitsOf) > most || Digits(digitsOf, base, false) != len(digitsOf) {
 		return nil, false
 	}
 	b, ok := new(big.Int).SetString(sign+strings.ReplaceAll(digitsOf, "_", ""), base)
 	if !ok {
 		return nil, false
 	}
-	return normal(b), true
+	return Normal(b), true
 }
 
 // parseFloat reads a float as Python's float does.
@@ -126,11 +127,11 @@ func parseFloat(s string) (float64, bool) {
 		f, err := strconv.ParseFloat(s, 64)
 		return f, err == nil
 	}
-	whole := digits(rest, 10, false)
+	whole := Digits(rest, 10, false)
 	end := whole
 	if end < len(rest) && rest[end] == '.' {
 		end++
-		fraction := digits(rest[end:], 10, false)
+		fraction := Digits(rest[end:], 10, false)
 		if whole+fraction == 0 {
 			return 0, false
 		}
@@ -139,8 +140,8 @@ func parseFloat(s string) (float64, bool) {
 		return 0, false
 	}
 	if end < len(rest) && rest[end]|0x20 == 'e' {
-		i := end + 1 + signLength(rest[end+1:])
-		if n := digits(rest[i:], 10, false); n > 0 {
+		i := end + 1 + SignLength(rest[end+1:])
+		if n := Digits(rest[i:], 10, false); n > 0 {
 			end = i + n
 		}
 	}
@@ -153,7 +154,7 @@ func parseFloat(s string) (float64, bool) {
 
 func digitValue(c byte) int {
 	switch {
-	case digit(c):
+	case Digit(c):
 		return int(c - '0')
 	case c >= 'a' && c <= 'z':
 		return int(c-'a') + 10
@@ -163,9 +164,9 @@ func digitValue(c byte) int {
 	return -1
 }
 
-// digits returns the length of the digits of a base at the start of s. Between two, and
+// Digits returns the length of the digits of a base at the start of s. Between two, and
 // if after is true before the first, an underscore may stand.
-func digits(s string, base int, after bool) int { //nolint:revive // prefixed numbers may begin with an underscore
+func Digits(s string, base int, after bool) int { //nolint:revive // prefixed numbers may begin with an underscore
 	n := 0
 	for n < len(s) {
 		i := n
@@ -180,18 +181,20 @@ func digits(s string, base int, after bool) int { //nolint:revive // prefixed nu
 	return n
 }
 
-func signLength(s string) int {
+// SignLength returns 1 for a text that begins with a sign, else 0.
+func SignLength(s string) int {
 	if s != "" && (s[0] == '-' || s[0] == '+') {
 		return 1
 	}
 	return 0
 }
 
-func digit(c byte) bool { return c >= '0' && c <= '9' }
+// Digit reports whether a byte is a digit from 0 to 9.
+func Digit(c byte) bool { return c >= '0' && c <= '9' }
 
 // asciiDigits replaces the digits of other scripts.
 func asciiDigits(s string) string {
-	if isASCII(s) {
+	if IsASCII(s) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {

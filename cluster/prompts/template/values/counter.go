@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"fmt"
@@ -8,127 +8,131 @@ import (
 
 // Bounds of a rendering.
 const (
-	maxOutput  = 512 << 10 // bytes of its text
+	MaxOutput  = 512 << 10 // bytes of its text
 	maxNesting = 200       // values within others, and calls of macros within others
 	maxSteps   = 200_000   // nodes, items and pieces of text that it visits
-	maxBytes   = 1 << 20   // of the values that it makes
+	MaxBytes   = 1 << 20   // of the values that it makes
 )
 
-// counter counts what one rendering does, and ends it when that is too much.
-type counter struct {
-	out      []byte
-	source   string // of the template that runs
-	at       int    // in the source, for errors
-	includes int    // templates that are being rendered within another
+// Counter counts what one rendering does, and ends it when that is too much.
+type Counter struct {
+	Out      []byte
+	Source   string // of the template that runs
+	At       int    // in the source, for errors
+	Includes int    // templates that are being rendered within another
 
-	steps int
-	bytes int // of the values that the template made
+	Steps int
+	Bytes int // of the values that the template made
 	depth int
 }
 
-// failure is what a rendering ends with. It is thrown, because nearly every operation
+// Failure is what a rendering ends with. It is thrown, because nearly every operation
 // can fail, and caught in Render.
-type failure struct{ err *fault.Error }
+type Failure struct{ Err *fault.Error }
 
-// fail ends the rendering because Jinja would, too.
-func (m *counter) fail(format string, args ...any) {
-	panic(&failure{m.wrong("template_error", format, args...)})
+// Fail ends the rendering because Jinja would, too.
+func (m *Counter) Fail(format string, args ...any) {
+	panic(&Failure{m.Wrong("template_error", format, args...)})
 }
 
-// costly ends the rendering because it exceeds a bound.
-func (m *counter) costly(format string, args ...any) {
-	panic(&failure{m.wrong("template_too_costly", format, args...)})
+// Costly ends the rendering because it exceeds a bound.
+func (m *Counter) Costly(format string, args ...any) {
+	panic(&Failure{m.Wrong("template_too_costly", format, args...)})
 }
 
-func (m *counter) wrong(code, format string, args ...any) *fault.Error {
-	line, column := position(m.source, m.at)
+// Wrong returns an error with a code about the place that the template is at.
+func (m *Counter) Wrong(code, format string, args ...any) *fault.Error {
+	line, column := Position(m.Source, m.At)
 	of := ""
-	if m.includes > 0 {
+	if m.Includes > 0 {
 		of = " of an included prompt"
 	}
 	return fault.Field("", code, "Line %d, column %d%s: %s.", line, column, of, fmt.Sprintf(format, args...))
 }
 
-// undefined ends the rendering because a value is needed that is not given.
-func (m *counter) missing(u *undefined) {
-	m.fail("%s is undefined", u.missing())
+// Missing ends the rendering because a value is needed that is not given.
+func (m *Counter) Missing(u *Undefined) {
+	m.Fail("%s is undefined", u.missing())
 }
 
-// step counts n steps.
-func (m *counter) step(n int) {
-	m.steps += n
-	if m.steps > maxSteps {
-		m.costly("the template takes more than %d steps", maxSteps)
+// Step counts n steps.
+func (m *Counter) Step(n int) {
+	m.Steps += n
+	if m.Steps > maxSteps {
+		m.Costly("the template takes more than %d steps", maxSteps)
 	}
 }
 
-// bytesPerStep is how many bytes of text count as one step.
-const bytesPerStep = 64
+// BytesPerStep is how many bytes of text count as one step.
+const BytesPerStep = 64
 
-// work counts reading n bytes of text.
-func (m *counter) work(n int) { m.step(n / bytesPerStep) }
+// Work counts reading n bytes of text.
+func (m *Counter) Work(n int) { m.Step(n / BytesPerStep) }
 
-// grow counts n bytes of a value before it is made.
-func (m *counter) grow(n int) {
-	if n < 0 || n > maxBytes-m.bytes {
-		m.costly("the template's values come to more than %d bytes", maxBytes)
+// Grow counts n bytes of a value before it is made.
+func (m *Counter) Grow(n int) {
+	if n < 0 || n > MaxBytes-m.Bytes {
+		m.Costly("the template's values come to more than %d bytes", MaxBytes)
 	}
-	m.bytes += n
+	m.Bytes += n
 }
 
-// times is grow for n things of some bytes, which may overflow.
-func (m *counter) times(n, size int) {
-	if size > 0 && n > maxBytes/size {
-		m.costly("the template's values come to more than %d bytes", maxBytes)
+// Times is grow for n things of some bytes, which may overflow.
+func (m *Counter) Times(n, size int) {
+	if size > 0 && n > MaxBytes/size {
+		m.Costly("the template's values come to more than %d bytes", MaxBytes)
 	}
-	m.grow(max(0, n) * size)
+	m.Grow(max(0, n) * size)
 }
 
-// deeper counts a level of nesting; higher ends it.
-func (m *counter) deeper() {
+// Deeper counts a level of nesting; higher ends it.
+func (m *Counter) Deeper() {
 	if m.depth++; m.depth > maxNesting {
-		m.costly("values or calls are nested more than %d deep", maxNesting)
+		m.Costly("values or calls are nested more than %d deep", maxNesting)
 	}
 }
 
-func (m *counter) higher() { m.depth-- }
+// Higher ends a level of nesting that Deeper began.
+func (m *Counter) Higher() { m.depth-- }
 
-// room ends the rendering if a text has become too long.
-func (m *counter) room(length int) {
-	if length > maxOutput {
-		m.costly("the text is longer than %d bytes", maxOutput)
+// Room ends the rendering if a text has become too long.
+func (m *Counter) Room(length int) {
+	if length > MaxOutput {
+		m.Costly("the text is longer than %d bytes", MaxOutput)
 	}
 }
 
-// made counts a text that was made and returns it.
-func (m *counter) made(s string) string {
-	m.work(len(s))
-	m.grow(len(s) + 16)
+// Made counts a text that was made and returns it.
+func (m *Counter) Made(s string) string {
+	m.Work(len(s))
+	m.Grow(len(s) + 16)
 	return s
 }
 
-const wordBytes = 16 // of a value in a list
+// WordBytes is what a value in a list takes.
+const WordBytes = 16
 
-// newList counts and returns a list.
-func (m *counter) newList(items []value) *list {
-	m.grow(wordBytes*len(items) + 24)
-	m.step(len(items) / 8)
-	return &list{items}
+// NewList counts and returns a list.
+func (m *Counter) NewList(items []Value) *List {
+	m.Grow(WordBytes*len(items) + 24)
+	m.Step(len(items) / 8)
+	return &List{items}
 }
 
-func (m *counter) newTuple(items ...value) *tuple {
-	m.grow(wordBytes*len(items) + 32)
-	return &tuple{items: items}
+// NewTuple counts and returns a tuple.
+func (m *Counter) NewTuple(items ...Value) *Tuple {
+	m.Grow(WordBytes*len(items) + 32)
+	return &Tuple{Items: items}
 }
 
-func (m *counter) write(s string) {
-	m.room(len(m.out) + len(s))
-	m.work(len(s))
-	m.out = append(m.out, s...)
+func (m *Counter) Write(s string) {
+	m.Room(len(m.Out) + len(s))
+	m.Work(len(s))
+	m.Out = append(m.Out, s...)
 }
 
-// position is where a byte of the source is, as people count.
-func position(source string, at int) (line, column int) {
+// Position is where a byte of the source is, as people count.
+func Position(source string, at int) (line, column int) {
 	line, column = 1, 1
 	for _, c := range source[:min(at, len(source))] {
 		if c == '\n' {

@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"bytes"
@@ -22,9 +22,9 @@ const (
 	maxIntegers = 1000    // digits of an integer
 )
 
-// decode reads the members of a JSON object. The error is a *fault.Error with code
+// Decode reads the members of a JSON object. The error is a *fault.Error with code
 // invalid_prompt_variables, without a Param.
-func decode(object []byte) (*dict, error) {
+func Decode(object []byte) (*Dict, error) {
 	if len(object) > maxValues {
 		return nil, invalidValues("The variables have more than %d bytes. Send shorter ones.", maxValues)
 	}
@@ -44,7 +44,7 @@ func decode(object []byte) (*dict, error) {
 		}
 		return nil, err
 	}
-	return v.(*dict), nil
+	return v.(*Dict), nil
 }
 
 func invalidValues(format string, args ...any) error {
@@ -63,7 +63,7 @@ func (d *decoder) grow(n int) error {
 	return nil
 }
 
-func (d *decoder) value(depth int) (value, error) {
+func (d *decoder) value(depth int) (Value, error) {
 	if depth > maxLevels {
 		return nil, invalidValues("The variables are nested more than %d deep.", maxLevels)
 	}
@@ -71,7 +71,7 @@ func (d *decoder) value(depth int) (value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.grow(wordBytes); err != nil {
+	if err := d.grow(WordBytes); err != nil {
 		return nil, err
 	}
 	kind := t.Kind()
@@ -86,7 +86,7 @@ func (d *decoder) value(depth int) (value, error) {
 	}
 	if kind == '"' {
 		s := t.String()
-		return s, d.grow(len(s) + wordBytes)
+		return s, d.grow(len(s) + WordBytes)
 	}
 	if kind == '[' {
 		return d.list(depth)
@@ -94,28 +94,28 @@ func (d *decoder) value(depth int) (value, error) {
 	return d.object(depth)
 }
 
-func (d *decoder) list(depth int) (value, error) {
-	out := &list{}
+func (d *decoder) list(depth int) (Value, error) {
+	out := &List{}
 	for d.in.PeekKind() != ']' {
 		v, err := d.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
-		out.items = append(out.items, v)
+		out.Items = append(out.Items, v)
 	}
 	_, err := d.in.ReadToken()
 	return out, err
 }
 
-func (d *decoder) object(depth int) (value, error) {
-	out := &dict{}
+func (d *decoder) object(depth int) (Value, error) {
+	out := &Dict{}
 	for d.in.PeekKind() != '}' {
 		t, err := d.in.ReadToken()
 		if err != nil {
 			return nil, err
 		}
 		key := t.String()
-		if err := d.grow(len(key) + entryBytes); err != nil {
+		if err := d.grow(len(key) + EntryBytes); err != nil {
 			return nil, err
 		}
 		v, err := d.value(depth + 1)
@@ -129,7 +129,7 @@ func (d *decoder) object(depth int) (value, error) {
 }
 
 // number reads a number as Python does: one with a point or an exponent is a float.
-func number(text string) (value, error) {
+func number(text string) (Value, error) {
 	if strings.ContainsAny(text, ".eE") {
 		f, err := strconv.ParseFloat(text, 64)
 		if err != nil && !math.IsInf(f, 0) {

@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"fmt"
@@ -6,33 +6,34 @@ import (
 	"strconv"
 )
 
-// dict keeps its entries in the order in which they were added.
-type dict struct {
-	keys   []value
-	values []value
+// Dict keeps its entries in the order in which they were added.
+type Dict struct {
+	Keys   []Value
+	Values []Value
 	index  map[any]int // by hashed key; nil for few entries
 }
 
 // fewEntries are searched one after the other.
 const fewEntries = 8
 
-func (d *dict) len() int { return len(d.keys) }
+// Len returns the number of entries.
+func (d *Dict) Len() int { return len(d.Keys) }
 
 // hashed returns a key in a form that is equal for keys that Python counts as equal: 1,
 // 1.0 and True are the same key. It is false for values that cannot be keys.
-func hashed(v value) (any, bool) { return hashedAt(v, 0) }
+func hashed(v Value) (any, bool) { return hashedAt(v, 0) }
 
 // maxKeyDepth bounds tuples in tuples that are keys.
 const maxKeyDepth = 8
 
-func hashedAt(v value, depth int) (any, bool) {
+func hashedAt(v Value, depth int) (any, bool) {
 	switch v := v.(type) {
 	case bool:
 		if v {
 			return 1, true
 		}
 		return 0, true
-	case markup:
+	case Markup:
 		return string(v), true
 	case float64:
 		if n, ok := wholeInt(v); ok {
@@ -44,11 +45,11 @@ func hashedAt(v value, depth int) (any, bool) {
 		return v, true
 	case *big.Int:
 		return bigKey(v.String()), true
-	case *undefined:
-		return undefined{strict: v.strict}, true
-	case *tuple:
-		key := make([]byte, 0, 16*len(v.items))
-		for _, item := range v.items {
+	case *Undefined:
+		return Undefined{Strict: v.Strict}, true
+	case *Tuple:
+		key := make([]byte, 0, 16*len(v.Items))
+		for _, item := range v.Items {
 			h, ok := hashedAt(item, depth+1)
 			if !ok || depth > maxKeyDepth {
 				return nil, false
@@ -56,7 +57,7 @@ func hashedAt(v value, depth int) (any, bool) {
 			key = appendKey(key, h)
 		}
 		return tupleKey(key), true
-	case *list, *dict, *view:
+	case *List, *Dict, *View:
 		return nil, false
 	}
 	return v, true
@@ -87,32 +88,32 @@ func appendKey(key []byte, part any) []byte {
 	return fmt.Appendf(key, "%T%p", part, part)
 }
 
-// hash is hashed for a template's value. It is an error if it cannot be a key.
-func (m *counter) hash(v value) any {
-	if t, ok := v.(*tuple); ok {
-		m.step(len(t.items))
-		m.grow(16 * len(t.items))
+// Hash is hashed for a template's value. It is an error if it cannot be a key.
+func (m *Counter) Hash(v Value) any {
+	if t, ok := v.(*Tuple); ok {
+		m.Step(len(t.Items))
+		m.Grow(16 * len(t.Items))
 	}
 	h, ok := hashed(v)
 	if !ok {
-		m.fail("a %s cannot be a key", typeName(v))
+		m.Fail("a %s cannot be a key", TypeName(v))
 	}
 	if k, ok := h.(tupleKey); ok {
-		m.grow(len(k))
-		m.work(len(k))
+		m.Grow(len(k))
+		m.Work(len(k))
 	}
 	return h
 }
 
-// find returns the position of a key; -1 if it is not there.
-func (d *dict) find(hash any) int {
+// Find returns the position of a key; -1 if it is not there.
+func (d *Dict) Find(hash any) int {
 	if d.index != nil {
 		if i, ok := d.index[hash]; ok {
 			return i
 		}
 		return -1
 	}
-	for i, k := range d.keys {
+	for i, k := range d.Keys {
 		if h, _ := hashed(k); h == hash {
 			return i
 		}
@@ -120,12 +121,12 @@ func (d *dict) find(hash any) int {
 	return -1
 }
 
-// text returns the value of a key that is text.
-func (d *dict) text(key string) (value, bool) {
+// Text returns the value of a key that is text.
+func (d *Dict) Text(key string) (Value, bool) {
 	if d.index == nil {
-		for i, k := range d.keys {
-			if s, ok := textOf(k); ok && s == key {
-				return d.values[i], true
+		for i, k := range d.Keys {
+			if s, ok := TextOf(k); ok && s == key {
+				return d.Values[i], true
 			}
 		}
 		return nil, false
@@ -134,62 +135,62 @@ func (d *dict) text(key string) (value, bool) {
 	if !ok {
 		return nil, false
 	}
-	return d.values[i], true
+	return d.Values[i], true
 }
 
 // put adds an entry or replaces the value of one.
-func (d *dict) put(key, hash any, v value) {
-	if i := d.find(hash); i >= 0 {
-		d.values[i] = v
+func (d *Dict) put(key, hash any, v Value) {
+	if i := d.Find(hash); i >= 0 {
+		d.Values[i] = v
 		return
 	}
-	d.keys, d.values = append(d.keys, key), append(d.values, v)
+	d.Keys, d.Values = append(d.Keys, key), append(d.Values, v)
 	switch {
 	case d.index != nil:
-		d.index[hash] = len(d.keys) - 1
-	case len(d.keys) > fewEntries:
-		d.index = make(map[any]int, 2*len(d.keys))
-		for i, k := range d.keys {
+		d.index[hash] = len(d.Keys) - 1
+	case len(d.Keys) > fewEntries:
+		d.index = make(map[any]int, 2*len(d.Keys))
+		for i, k := range d.Keys {
 			h, _ := hashed(k) // it was a key before
 			d.index[h] = i
 		}
 	}
 }
 
-// entryBytes is what an entry of a dict takes, with its place in the index.
-const entryBytes = 96
+// EntryBytes is what an entry of a dict takes, with its place in the index.
+const EntryBytes = 96
 
-// set is put for a key that may be none.
-func (m *counter) set(d *dict, key, v value) {
-	h := m.hash(key)
-	m.step(1)
-	m.grow(entryBytes)
+// Set is put for a key that may be none.
+func (m *Counter) Set(d *Dict, key, v Value) {
+	h := m.Hash(key)
+	m.Step(1)
+	m.Grow(EntryBytes)
 	d.put(key, h, v)
 }
 
-// get returns the value of a key.
-func (m *counter) get(d *dict, key value) (value, bool) {
+// Get returns the value of a key.
+func (m *Counter) Get(d *Dict, key Value) (Value, bool) {
 	if s, ok := key.(string); ok {
-		return d.text(s)
+		return d.Text(s)
 	}
 	h, ok := hashed(key)
 	if !ok {
 		return nil, false
 	}
-	i := d.find(h)
+	i := d.Find(h)
 	if i < 0 {
 		return nil, false
 	}
-	return d.values[i], true
+	return d.Values[i], true
 }
 
-// entries returns the pairs of a dict.
-func (m *counter) entries(d *dict) *view {
-	m.times(d.len(), 5*wordBytes)
-	m.step(d.len() / 4)
-	items := make([]value, d.len())
-	for i, k := range d.keys {
-		items[i] = &tuple{items: []value{k, d.values[i]}}
+// Entries returns the pairs of a dict.
+func (m *Counter) Entries(d *Dict) *View {
+	m.Times(d.Len(), 5*WordBytes)
+	m.Step(d.Len() / 4)
+	items := make([]Value, d.Len())
+	for i, k := range d.Keys {
+		items[i] = &Tuple{Items: []Value{k, d.Values[i]}}
 	}
-	return &view{"items", items}
+	return &View{"items", items}
 }

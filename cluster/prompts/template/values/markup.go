@@ -1,28 +1,29 @@
-package template
+package values
 
 import (
 	"html"
 	"strings"
 )
 
-// escaped is Jinja's escape: text in which the characters that mean something in HTML are
+// Escaped is Jinja's escape: text in which the characters that mean something in HTML are
 // replaced. Markup stays as it is.
-func (m *counter) escaped(v value) markup {
+func (m *Counter) Escaped(v Value) Markup {
 	switch v := v.(type) {
-	case markup:
+	case Markup:
 		return v
-	case *undefined:
-		if !v.strict {
+	case *Undefined:
+		if !v.Strict {
 			return ""
 		}
 	}
-	return m.escapedText(m.str(v))
+	return m.EscapedText(m.Str(v))
 }
 
-func (m *counter) escapedText(s string) markup {
+// EscapedText returns a text in which the characters with a meaning in HTML are escaped.
+func (m *Counter) EscapedText(s string) Markup {
 	if !strings.ContainsAny(s, `&<>'"`) {
-		m.work(len(s))
-		return markup(s)
+		m.Work(len(s))
+		return Markup(s)
 	}
 	more := 0
 	for _, c := range []byte(s) {
@@ -33,8 +34,8 @@ func (m *counter) escapedText(s string) markup {
 			more += 3
 		}
 	}
-	m.grow(len(s) + more)
-	m.work(2 * (len(s) + more))
+	m.Grow(len(s) + more)
+	m.Work(2 * (len(s) + more))
 	out := make([]byte, 0, len(s)+more)
 	for _, c := range []byte(s) {
 		switch c {
@@ -52,21 +53,21 @@ func (m *counter) escapedText(s string) markup {
 			out = append(out, c)
 		}
 	}
-	return markup(out)
+	return Markup(out)
 }
 
-// withoutTags removes comments and tags, joins white space, and reads HTML's characters.
-func (m *counter) withoutTags(s string) string {
-	m.times(len(s), 6)
-	m.work(4 * len(s))
+// WithoutTags removes comments and tags, joins white space, and reads HTML's characters.
+func (m *Counter) WithoutTags(s string) string {
+	m.Times(len(s), 6)
+	m.Work(4 * len(s))
 	s = without(s, "<!--", "-->")
 	if _, after, ok := strings.Cut(s, "<!--"); ok && strings.Contains(after, "-->") {
-		m.fail("comments within comments are not supported by striptags")
+		m.Fail("comments within comments are not supported by striptags")
 	}
 	s = without(s, "<", ">")
-	s = strings.Join(strings.FieldsFunc(s, isSpace), " ")
+	s = strings.Join(strings.FieldsFunc(s, IsSpace), " ")
 	if strings.Contains(s, "&#") {
-		m.fail("characters that are written as numbers in HTML are not supported by striptags")
+		m.Fail("characters that are written as numbers in HTML are not supported by striptags")
 	}
 	return html.UnescapeString(s)
 }

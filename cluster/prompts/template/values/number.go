@@ -1,21 +1,22 @@
-package template
+package values
 
 import (
 	"math"
 	"math/big"
 )
 
-// maxBits bounds integers.
-const maxBits = 16_384
+// MaxBits bounds integers.
+const MaxBits = 16_384
 
-func asInt(b bool) int { //nolint:revive // a conversion
+func AsInt(b bool) int { //nolint:revive // a conversion
 	if b {
 		return 1
 	}
 	return 0
 }
 
-func isNumber(v value) bool {
+// IsNumber reports whether a value is a number; True and False are.
+func IsNumber(v Value) bool {
 	switch v.(type) {
 	case bool, int, *big.Int, float64:
 		return true
@@ -23,19 +24,19 @@ func isNumber(v value) bool {
 	return false
 }
 
-// normal returns an integer in its usual form.
-func normal(b *big.Int) value {
+// Normal returns an integer in its usual form.
+func Normal(b *big.Int) Value {
 	if b.IsInt64() {
 		return int(b.Int64())
 	}
 	return b
 }
 
-// asBig returns an integer, or a bool as one.
-func asBig(v value) (*big.Int, bool) {
+// AsBig returns an integer, or a bool as one.
+func AsBig(v Value) (*big.Int, bool) {
 	switch v := v.(type) {
 	case bool:
-		return big.NewInt(int64(asInt(v))), true
+		return big.NewInt(int64(AsInt(v))), true
 	case int:
 		return big.NewInt(int64(v)), true
 	case *big.Int:
@@ -59,11 +60,11 @@ func wholeBig(f float64) (*big.Int, bool) {
 	return b, true
 }
 
-// asFloat returns a number as a float.
-func (m *counter) asFloat(v value) float64 {
+// AsFloat returns a number as a float.
+func (m *Counter) AsFloat(v Value) float64 {
 	switch v := v.(type) {
 	case bool:
-		return float64(asInt(v))
+		return float64(AsInt(v))
 	case int:
 		return float64(v)
 	case float64:
@@ -71,17 +72,17 @@ func (m *counter) asFloat(v value) float64 {
 	case *big.Int:
 		f, _ := new(big.Float).SetInt(v).Float64()
 		if math.IsInf(f, 0) {
-			m.fail("the integer is too large for a float")
+			m.Fail("the integer is too large for a float")
 		}
 		return f
 	}
-	m.fail("a number is needed, not a %s", typeName(v))
+	m.Fail("a number is needed, not a %s", TypeName(v))
 	return 0
 }
 
 // compareNumbers returns -1, 0 or 1, or unordered. Integers and floats are compared
 // exactly.
-func compareNumbers(a, b value) int {
+func compareNumbers(a, b Value) int {
 	x, xFloat := a.(float64)
 	y, yFloat := b.(float64)
 	switch {
@@ -94,7 +95,7 @@ func compareNumbers(a, b value) int {
 	case yFloat && math.IsInf(y, 0):
 		return compareFloats(0, y)
 	}
-	return exact(a).Cmp(exact(b))
+	return Exact(a).Cmp(Exact(b))
 }
 
 func compareFloats(x, y float64) int {
@@ -107,38 +108,38 @@ func compareFloats(x, y float64) int {
 	return 0
 }
 
-// exact returns a finite number as a fraction.
-func exact(v value) *big.Rat {
+// Exact returns a finite number as a fraction.
+func Exact(v Value) *big.Rat {
 	if f, ok := v.(float64); ok {
 		return new(big.Rat).SetFloat64(f)
 	}
-	b, _ := asBig(v)
+	b, _ := AsBig(v)
 	return new(big.Rat).SetInt(b)
 }
 
-// signed is +v or -v.
-func (m *counter) signed(v value, minus bool) value { //nolint:revive // the flag is the sign
+// Signed is +v or -v.
+func (m *Counter) Signed(v Value, minus bool) Value { //nolint:revive // the flag is the sign
 	switch v := v.(type) {
 	case float64:
 		if minus {
 			return -v
 		}
 		return v
-	case *undefined:
-		m.missing(v)
+	case *Undefined:
+		m.Missing(v)
 	}
-	b, ok := asBig(v)
+	b, ok := AsBig(v)
 	if !ok {
-		m.fail("a %s has no sign", typeName(v))
+		m.Fail("a %s has no sign", TypeName(v))
 	}
 	if minus {
-		return normal(new(big.Int).Neg(b))
+		return Normal(new(big.Int).Neg(b))
 	}
-	return normal(b)
+	return Normal(b)
 }
 
-// binary is an operator between two values.
-func (m *counter) binary(sign string, a, b value) value {
+// Binary is an operator between two values.
+func (m *Counter) Binary(sign string, a, b Value) Value {
 	if a, ok := a.(int); ok {
 		if b, ok := b.(int); ok {
 			if v, ok := small(sign, a, b); ok {
@@ -146,40 +147,40 @@ func (m *counter) binary(sign string, a, b value) value {
 			}
 		}
 	}
-	if isNumber(a) && isNumber(b) {
+	if IsNumber(a) && IsNumber(b) {
 		return m.arithmetic(sign, a, b)
 	}
-	for _, v := range []value{a, b} {
-		if u, ok := v.(*undefined); ok {
-			if s, isText := textOf(a); isText && sign == "%" {
-				return like(a, m.percent(s, a, b))
+	for _, v := range []Value{a, b} {
+		if u, ok := v.(*Undefined); ok {
+			if s, isText := TextOf(a); isText && sign == "%" {
+				return Like(a, m.Percent(s, a, b))
 			}
-			m.missing(u)
+			m.Missing(u)
 		}
 	}
 	switch sign {
 	case "+":
-		if v, ok := m.joined(a, b); ok {
+		if v, ok := m.Joined(a, b); ok {
 			return v
 		}
 	case "*":
-		if isNumber(a) {
+		if IsNumber(a) {
 			a, b = b, a
 		}
 		if v, ok := m.repeated(a, b); ok {
 			return v
 		}
 	case "%":
-		if s, ok := textOf(a); ok {
-			return like(a, m.percent(s, a, b))
+		if s, ok := TextOf(a); ok {
+			return Like(a, m.Percent(s, a, b))
 		}
 	}
-	m.fail("a %s and a %s cannot be combined with %s", typeName(a), typeName(b), sign)
+	m.Fail("a %s and a %s cannot be combined with %s", TypeName(a), TypeName(b), sign)
 	return nil
 }
 
 // small is an operator between integers whose outcome is small, too.
-func small(sign string, a, b int) (value, bool) {
+func small(sign string, a, b int) (Value, bool) {
 	const most = 1 << 31
 	if a > most || a < -most || b > most || b < -most {
 		return nil, false
@@ -215,7 +216,7 @@ func small(sign string, a, b int) (value, bool) {
 }
 
 // smallPower is a power that stays small.
-func smallPower(a, b int) (value, bool) {
+func smallPower(a, b int) (Value, bool) {
 	const most = 1 << 31
 	if b < 0 || b > 32 {
 		return nil, false
@@ -229,23 +230,23 @@ func smallPower(a, b int) (value, bool) {
 	return out, true
 }
 
-func (m *counter) arithmetic(sign string, a, b value) value {
-	x, ok1 := asBig(a)
-	y, ok2 := asBig(b)
+func (m *Counter) arithmetic(sign string, a, b Value) Value {
+	x, ok1 := AsBig(a)
+	y, ok2 := AsBig(b)
 	if ok1 && ok2 {
 		return m.integers(sign, x, y)
 	}
-	return m.floats(sign, m.asFloat(a), m.asFloat(b))
+	return m.floats(sign, m.AsFloat(a), m.AsFloat(b))
 }
 
-// bigBytes is what an operator between large integers takes besides its outcome.
-const bigBytes = 192
+// BigBytes is what an operator between large integers takes besides its outcome.
+const BigBytes = 192
 
-func (m *counter) integers(sign string, x, y *big.Int) value {
-	m.step(1 + (x.BitLen()+y.BitLen())/64)
-	m.grow(bigBytes)
+func (m *Counter) integers(sign string, x, y *big.Int) Value {
+	m.Step(1 + (x.BitLen()+y.BitLen())/64)
+	m.Grow(BigBytes)
 	if y.Sign() == 0 && (sign == "/" || sign == "//" || sign == "%") {
-		m.fail("division by zero")
+		m.Fail("division by zero")
 	}
 	out := new(big.Int)
 	switch sign {
@@ -258,7 +259,7 @@ func (m *counter) integers(sign string, x, y *big.Int) value {
 	case "/":
 		f, _ := new(big.Rat).SetFrac(x, y).Float64()
 		if math.IsInf(f, 0) {
-			m.fail("the quotient is too large for a float")
+			m.Fail("the quotient is too large for a float")
 		}
 		return f
 	case "//", "%":
@@ -274,41 +275,41 @@ func (m *counter) integers(sign string, x, y *big.Int) value {
 	case "**":
 		return m.power(x, y)
 	}
-	if out.BitLen() > maxBits {
-		m.costly("the number is too large")
+	if out.BitLen() > MaxBits {
+		m.Costly("the number is too large")
 	}
-	m.grow(out.BitLen()/8 + 32)
-	return normal(out)
+	m.Grow(out.BitLen()/8 + 32)
+	return Normal(out)
 }
 
-func (m *counter) power(x, y *big.Int) value {
+func (m *Counter) power(x, y *big.Int) Value {
 	if y.Sign() < 0 {
-		return m.floatPower(m.asFloat(normal(x)), m.asFloat(normal(y)))
+		return m.floatPower(m.AsFloat(Normal(x)), m.AsFloat(Normal(y)))
 	}
 	if x.BitLen() <= 1 { // -1, 0 or 1
 		switch {
 		case y.Sign() == 0 || x.Sign() < 0 && y.Bit(0) == 0:
 			return 1
 		default:
-			return normal(x)
+			return Normal(x)
 		}
 	}
-	if !y.IsInt64() || y.Int64() > maxBits || int64(x.BitLen()-1)*y.Int64() > maxBits {
-		m.costly("the number is too large")
+	if !y.IsInt64() || y.Int64() > MaxBits || int64(x.BitLen()-1)*y.Int64() > MaxBits {
+		m.Costly("the number is too large")
 	}
 	out := new(big.Int).Exp(x, y, nil)
-	m.step(out.BitLen() / 16)
-	m.grow(out.BitLen()/8 + 32)
-	return normal(out)
+	m.Step(out.BitLen() / 16)
+	m.Grow(out.BitLen()/8 + 32)
+	return Normal(out)
 }
 
 // floatPower is exact to the last bit for whole powers and square roots. The outcome of
 // others depends on the machine, so they are an error.
-func (m *counter) floatPower(x, y float64) value {
+func (m *Counter) floatPower(x, y float64) Value {
 	const most = 1 << 12
 	switch {
 	case x == 0 && y < 0:
-		m.fail("0 has no negative power")
+		m.Fail("0 has no negative power")
 	case y == 0 || x == 1:
 		return 1.0
 	case math.IsNaN(x), math.IsNaN(y), math.IsInf(x, 0), math.IsInf(y, 0), x == 0:
@@ -316,11 +317,11 @@ func (m *counter) floatPower(x, y float64) value {
 	case y == 0.5 && x > 0:
 		return math.Sqrt(x)
 	case y != math.Trunc(y) || math.Abs(y) > most:
-		m.fail("only whole powers up to %d and 0.5 are supported for floats", most)
+		m.Fail("only whole powers up to %d and 0.5 are supported for floats", most)
 	}
 	const precision = 256
-	m.step(most / 16)
-	m.grow(8 * bigBytes)
+	m.Step(most / 16)
+	m.Grow(8 * BigBytes)
 	out, base := big.NewFloat(1).SetPrec(precision), big.NewFloat(x).SetPrec(precision)
 	for n := int(math.Abs(y)); n > 0; n >>= 1 {
 		if n&1 == 1 {
@@ -333,14 +334,14 @@ func (m *counter) floatPower(x, y float64) value {
 	}
 	f, _ := out.Float64()
 	if math.IsInf(f, 0) {
-		m.fail("the power is too large")
+		m.Fail("the power is too large")
 	}
 	return f
 }
 
-func (m *counter) floats(sign string, x, y float64) value {
+func (m *Counter) floats(sign string, x, y float64) Value {
 	if y == 0 && (sign == "/" || sign == "//" || sign == "%") {
-		m.fail("division by zero")
+		m.Fail("division by zero")
 	}
 	switch sign {
 	case "+":
@@ -383,67 +384,67 @@ func floorDivide(x, y float64) (quotient, rest float64) {
 	return floor, rest
 }
 
-// joined is the sum of two texts, lists or tuples.
-func (m *counter) joined(a, b value) (value, bool) {
+// Joined is the sum of two texts, lists or tuples.
+func (m *Counter) Joined(a, b Value) (Value, bool) {
 	switch a := a.(type) {
-	case *list:
-		if b, ok := b.(*list); ok {
-			m.times(len(a.items)+len(b.items), wordBytes)
-			return m.newList(append(append(make([]value, 0, len(a.items)+len(b.items)), a.items...), b.items...)), true
+	case *List:
+		if b, ok := b.(*List); ok {
+			m.Times(len(a.Items)+len(b.Items), WordBytes)
+			return m.NewList(append(append(make([]Value, 0, len(a.Items)+len(b.Items)), a.Items...), b.Items...)), true
 		}
-	case *tuple:
-		if b, ok := b.(*tuple); ok {
-			m.times(len(a.items)+len(b.items), wordBytes)
-			return m.newTuple(append(append(make([]value, 0, len(a.items)+len(b.items)), a.items...), b.items...)...), true
+	case *Tuple:
+		if b, ok := b.(*Tuple); ok {
+			m.Times(len(a.Items)+len(b.Items), WordBytes)
+			return m.NewTuple(append(append(make([]Value, 0, len(a.Items)+len(b.Items)), a.Items...), b.Items...)...), true
 		}
 	}
-	s, ok1 := textOf(a)
-	t, ok2 := textOf(b)
+	s, ok1 := TextOf(a)
+	t, ok2 := TextOf(b)
 	if !ok1 || !ok2 {
 		return nil, false
 	}
-	_, safe1 := a.(markup)
-	_, safe2 := b.(markup)
+	_, safe1 := a.(Markup)
+	_, safe2 := b.(Markup)
 	if safe1 || safe2 {
-		s, t = string(m.escaped(a)), string(m.escaped(b))
-		m.grow(len(s) + len(t))
-		return markup(m.made(s + t)), true
+		s, t = string(m.Escaped(a)), string(m.Escaped(b))
+		m.Grow(len(s) + len(t))
+		return Markup(m.Made(s + t)), true
 	}
-	m.grow(len(s) + len(t))
-	m.work(len(s) + len(t))
+	m.Grow(len(s) + len(t))
+	m.Work(len(s) + len(t))
 	return s + t, true
 }
 
 // repeated is a text, a list or a tuple n times.
-func (m *counter) repeated(a, n value) (value, bool) {
+func (m *Counter) repeated(a, n Value) (Value, bool) {
 	_, isFloat := n.(float64)
-	if !isNumber(n) || isFloat {
+	if !IsNumber(n) || isFloat {
 		return nil, false
 	}
 	if b, ok := n.(*big.Int); ok && b.Sign() < 0 {
 		n = 0
 	}
-	times := max(0, m.integer(n))
+	times := max(0, m.Integer(n))
 	switch a := a.(type) {
-	case *list:
-		return m.newList(m.repeatItems(a.items, times)), true
-	case *tuple:
-		return m.newTuple(m.repeatItems(a.items, times)...), true
+	case *List:
+		return m.NewList(m.repeatItems(a.Items, times)), true
+	case *Tuple:
+		return m.NewTuple(m.repeatItems(a.Items, times)...), true
 	}
-	s, ok := textOf(a)
+	s, ok := TextOf(a)
 	if !ok {
 		return nil, false
 	}
-	return like(a, m.repeat(s, times)), true
+	return Like(a, m.Repeat(s, times)), true
 }
 
-func (m *counter) repeatItems(items []value, times int) []value {
+func (m *Counter) repeatItems(items []Value, times int) []Value {
 	if len(items) == 0 {
 		return nil
 	}
-	m.times(times, wordBytes*len(items))
-	m.step(times * len(items) / 8)
-	out := make([]value, 0, times*len(items))
+	m.Times(times, WordBytes*len(items))
+	m.Step(times * len(items) / 8)
+	out := make([]Value, 0, times*len(items))
 	for range times {
 		out = append(out, items...)
 	}

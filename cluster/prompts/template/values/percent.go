@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"math"
@@ -7,55 +7,56 @@ import (
 	"strings"
 )
 
-// directive is one % of a format, or one pair of braces of str.format.
-type directive struct {
-	fill      string // for padding; empty for spaces, or for zeros
-	align     byte   // < > = ^, or 0 for the kind's own
-	sign      byte   // + or space, or 0
-	alternate bool   // #
-	zero      bool   // pads with zeros
-	group     byte   // , or _ between thousands, or 0
-	width     int
-	precision int // -1 for none
-	kind      byte
+// Directive is one % of a format, or one pair of braces of str.format.
+type Directive struct {
+	Fill      string // for padding; empty for spaces, or for zeros
+	Align     byte   // < > = ^, or 0 for the kind's own
+	Sign      byte   // + or space, or 0
+	Alternate bool   // #
+	Zero      bool   // pads with zeros
+	Group     byte   // , or _ between thousands, or 0
+	Width     int
+	Precision int // -1 for none
+	Kind      byte
 }
 
-// percent is the operator % of a text: printf in Python's form.
-func (m *counter) percent(format string, of, with value) string {
-	p := &percenter{m: m, format: format, markup: isMarkup(of), with: with}
-	if t, ok := with.(*tuple); ok {
-		p.items = t.items
+// Percent is the operator % of a text: printf in Python's form.
+func (m *Counter) Percent(format string, of, with Value) string {
+	p := &percenter{m: m, format: format, markup: IsMarkup(of), with: with}
+	if t, ok := with.(*Tuple); ok {
+		p.items = t.Items
 	} else {
-		p.items = []value{with}
+		p.items = []Value{with}
 	}
 	switch with := with.(type) {
-	case *dict:
+	case *Dict:
 		p.named = with
-	case *list, *view, *rangeOf, *undefined:
+	case *List, *View, *RangeOf, *Undefined:
 		p.ignore = true // these have elements, so Python takes them for a mapping
 	}
 	return p.run()
 }
 
-func isMarkup(v value) bool {
-	_, ok := v.(markup)
+// IsMarkup reports whether a value is Markup.
+func IsMarkup(v Value) bool {
+	_, ok := v.(Markup)
 	return ok
 }
 
 type percenter struct {
-	m      *counter
+	m      *Counter
 	format string
 	pos    int
 	markup bool
-	with   value
-	items  []value // that are not used yet
-	named  *dict
+	with   Value
+	items  []Value // that are not used yet
+	named  *Dict
 	ignore bool // what is not used is no error
 	out    []byte
 }
 
 func (p *percenter) run() string {
-	p.m.work(len(p.format))
+	p.m.Work(len(p.format))
 	for p.pos < len(p.format) {
 		i := strings.IndexByte(p.format[p.pos:], '%')
 		if i < 0 {
@@ -67,19 +68,19 @@ func (p *percenter) run() string {
 		p.directive()
 	}
 	if len(p.items) > 0 && p.named == nil && !p.ignore {
-		p.m.fail("there are more values than the format uses")
+		p.m.Fail("there are more values than the format uses")
 	}
-	return p.m.made(string(p.out))
+	return p.m.Made(string(p.out))
 }
 
 func (p *percenter) add(s string) {
-	p.m.room(len(p.out) + len(s))
+	p.m.Room(len(p.out) + len(s))
 	p.out = append(p.out, s...)
 }
 
-func (p *percenter) take() value {
+func (p *percenter) take() Value {
 	if len(p.items) == 0 {
-		p.m.fail("there are fewer values than the format uses")
+		p.m.Fail("there are fewer values than the format uses")
 	}
 	v := p.items[0]
 	p.items = p.items[1:]
@@ -88,7 +89,7 @@ func (p *percenter) take() value {
 
 func (p *percenter) char() byte {
 	if p.pos >= len(p.format) {
-		p.m.fail("the format ends within a directive")
+		p.m.Fail("the format ends within a directive")
 	}
 	c := p.format[p.pos]
 	p.pos++
@@ -97,10 +98,10 @@ func (p *percenter) char() byte {
 
 func (p *percenter) directive() {
 	m := p.m
-	m.step(1)
-	d := directive{precision: -1}
+	m.Step(1)
+	d := Directive{Precision: -1}
 	c := p.char()
-	var v value = unset{}
+	var v Value = Unset{}
 	if c == '(' {
 		v = p.lookup()
 		c = p.char()
@@ -111,49 +112,49 @@ func (p *percenter) directive() {
 		case '-':
 			left = true
 		case '+':
-			d.sign = '+'
+			d.Sign = '+'
 		case ' ':
-			if d.sign == 0 {
-				d.sign = ' '
+			if d.Sign == 0 {
+				d.Sign = ' '
 			}
 		case '#':
-			d.alternate = true
+			d.Alternate = true
 		case '0':
-			d.zero = true
+			d.Zero = true
 		}
 	}
-	c, d.width = p.size(c)
-	if d.width < 0 {
-		left, d.width = true, -d.width
+	c, d.Width = p.size(c)
+	if d.Width < 0 {
+		left, d.Width = true, -d.Width
 	}
 	if c == '.' {
-		c, d.precision = p.size(p.char())
-		d.precision = max(0, d.precision)
+		c, d.Precision = p.size(p.char())
+		d.Precision = max(0, d.Precision)
 	}
 	for strings.IndexByte("hlL", c) >= 0 {
 		c = p.char()
 	}
-	d.kind = c
+	d.Kind = c
 	if c == '%' {
 		p.add("%")
 		return
 	}
-	if v == any(unset{}) {
+	if v == any(Unset{}) {
 		v = p.take()
 	}
 	switch {
 	case left:
-		d.align, d.zero = '<', false
-	case d.zero:
-		d.align = '='
+		d.Align, d.Zero = '<', false
+	case d.Zero:
+		d.Align = '='
 	default:
-		d.align = '>'
+		d.Align = '>'
 	}
 	p.add(p.value(d, v))
 }
 
 // lookup reads the name of a directive like %(name)s and returns its value.
-func (p *percenter) lookup() value {
+func (p *percenter) lookup() Value {
 	depth, start := 1, p.pos
 	for depth > 0 {
 		switch p.char() {
@@ -165,11 +166,11 @@ func (p *percenter) lookup() value {
 	}
 	key := p.format[start : p.pos-1]
 	if p.named == nil {
-		p.m.fail("a format with names needs a dict")
+		p.m.Fail("a format with names needs a dict")
 	}
-	v, ok := p.named.text(key)
+	v, ok := p.named.Text(key)
 	if !ok {
-		p.m.fail("the format uses a name that the dict does not have")
+		p.m.Fail("the format uses a name that the dict does not have")
 	}
 	return v
 }
@@ -177,11 +178,11 @@ func (p *percenter) lookup() value {
 // size reads a width or a precision, which may be a star for a value.
 func (p *percenter) size(c byte) (next byte, n int) {
 	if c == '*' {
-		return p.charAfter(p.m.integer(p.take()))
+		return p.charAfter(p.m.Integer(p.take()))
 	}
-	for digit(c) {
-		if n = n*10 + int(c-'0'); n > maxBytes {
-			p.m.costly("the width of a format is too large")
+	for Digit(c) {
+		if n = n*10 + int(c-'0'); n > MaxBytes {
+			p.m.Costly("the width of a format is too large")
 		}
 		c = p.char()
 	}
@@ -189,98 +190,98 @@ func (p *percenter) size(c byte) (next byte, n int) {
 }
 
 func (p *percenter) charAfter(n int) (byte, int) {
-	if n > maxBytes || n < -maxBytes {
-		p.m.costly("the width of a format is too large")
+	if n > MaxBytes || n < -MaxBytes {
+		p.m.Costly("the width of a format is too large")
 	}
 	return p.char(), n
 }
 
-func (p *percenter) value(d directive, v value) string {
+func (p *percenter) value(d Directive, v Value) string {
 	m := p.m
-	switch d.kind {
+	switch d.Kind {
 	case 's', 'r', 'a':
 		s := ""
 		switch {
-		case d.kind == 's' && p.markup:
-			s = string(m.escaped(v))
-		case d.kind == 's':
-			s = m.str(v)
+		case d.Kind == 's' && p.markup:
+			s = string(m.Escaped(v))
+		case d.Kind == 's':
+			s = m.Str(v)
 		default:
-			s = m.made(string(m.appendRepr(nil, v)))
-			if d.kind == 'a' {
-				s = m.ascii(s)
+			s = m.Made(string(m.AppendRepr(nil, v)))
+			if d.Kind == 'a' {
+				s = m.ASCII(s)
 			}
 			if p.markup {
-				s = string(m.escapedText(s))
+				s = string(m.EscapedText(s))
 			}
 		}
-		if d.precision >= 0 {
-			s = s[:byteAt(s, d.precision)]
+		if d.Precision >= 0 {
+			s = s[:ByteAt(s, d.Precision)]
 		}
-		d.zero = false
-		if d.align == '=' {
-			d.align = '>'
+		d.Zero = false
+		if d.Align == '=' {
+			d.Align = '>'
 		}
-		return d.pad(m, "", s)
+		return d.Pad(m, "", s)
 	case 'c':
 		return p.character(d, v)
 	case 'd', 'i', 'u':
-		d.kind = 'd'
+		d.Kind = 'd'
 		if f, ok := v.(float64); ok {
-			v = m.toInteger(f, 0, 10)
+			v = m.ToInteger(f, 0, 10)
 		}
-		return m.formatInteger(d, p.number(v))
+		return m.FormatInteger(d, p.number(v))
 	case 'x', 'X', 'o':
-		if isFloatValue(v) {
-			m.fail("%%%c needs an integer", d.kind)
+		if IsFloatValue(v) {
+			m.Fail("%%%c needs an integer", d.Kind)
 		}
-		return m.formatInteger(d, p.number(v))
+		return m.FormatInteger(d, p.number(v))
 	case 'e', 'E', 'f', 'F', 'g', 'G':
 		p.number(v)
-		if d.precision < 0 {
-			d.precision = 6
+		if d.Precision < 0 {
+			d.Precision = 6
 		}
-		return m.formatFloat(d, m.asFloat(v))
+		return m.FormatFloat(d, m.AsFloat(v))
 	}
-	m.fail("%%%c is no directive of a format", d.kind)
+	m.Fail("%%%c is no directive of a format", d.Kind)
 	return ""
 }
 
-func (p *percenter) number(v value) value {
-	if u, ok := v.(*undefined); ok {
-		p.m.missing(u)
+func (p *percenter) number(v Value) Value {
+	if u, ok := v.(*Undefined); ok {
+		p.m.Missing(u)
 	}
-	if !isNumber(v) {
-		p.m.fail("a format needs a number, not a %s", typeName(v))
+	if !IsNumber(v) {
+		p.m.Fail("a format needs a number, not a %s", TypeName(v))
 	}
 	return v
 }
 
-func (p *percenter) character(d directive, v value) string {
-	s, ok := textOf(v)
+func (p *percenter) character(d Directive, v Value) string {
+	s, ok := TextOf(v)
 	if !ok {
-		if isFloatValue(v) {
-			p.m.fail("%%c needs an integer or a character")
+		if IsFloatValue(v) {
+			p.m.Fail("%%c needs an integer or a character")
 		}
-		n := p.m.integer(v)
+		n := p.m.Integer(v)
 		if n < 0 || n > 0x10ffff || n >= 0xd800 && n < 0xe000 {
-			p.m.fail("%%c needs the number of a character")
+			p.m.Fail("%%c needs the number of a character")
 		}
 		s = string(rune(n))
 	}
-	if runes(s) != 1 || p.markup {
-		p.m.fail("%%c needs one character")
+	if Runes(s) != 1 || p.markup {
+		p.m.Fail("%%c needs one character")
 	}
-	d.zero = false
-	if d.align == '=' {
-		d.align = '>'
+	d.Zero = false
+	if d.Align == '=' {
+		d.Align = '>'
 	}
-	return d.pad(p.m, "", s)
+	return d.Pad(p.m, "", s)
 }
 
-// ascii escapes what is not ASCII.
-func (m *counter) ascii(s string) string {
-	m.times(len(s), 5)
+// ASCII escapes what is not ASCII.
+func (m *Counter) ASCII(s string) string {
+	m.Times(len(s), 5)
 	var out []byte
 	for _, r := range s {
 		if r < 0x80 {
@@ -292,23 +293,23 @@ func (m *counter) ascii(s string) string {
 	return string(out)
 }
 
-// pad brings a number, after its sign, or a text to its width.
-func (d directive) pad(m *counter, sign, s string) string {
-	missing := d.width - runes(sign) - runes(s)
+// Pad brings a number, after its sign, or a text to its width.
+func (d Directive) Pad(m *Counter, sign, s string) string {
+	missing := d.Width - Runes(sign) - Runes(s)
 	if missing <= 0 {
 		return sign + s
 	}
-	fill := d.fill
+	fill := d.Fill
 	if fill == "" {
 		fill = " "
-		if d.zero {
+		if d.Zero {
 			fill = "0"
 		}
 	}
-	m.times(missing, len(fill))
-	m.grow(len(s))
-	m.work(d.width)
-	switch d.align {
+	m.Times(missing, len(fill))
+	m.Grow(len(s))
+	m.Work(d.Width)
+	switch d.Align {
 	case '<':
 		return sign + s + strings.Repeat(fill, missing)
 	case '^':
@@ -319,105 +320,107 @@ func (d directive) pad(m *counter, sign, s string) string {
 	return strings.Repeat(fill, missing) + sign + s
 }
 
-func (d directive) signOf(negative bool) string {
+// SignOf returns the sign to write before a number.
+func (d Directive) SignOf(negative bool) string {
 	switch {
 	case negative:
 		return "-"
-	case d.sign != 0:
-		return string(d.sign)
+	case d.Sign != 0:
+		return string(d.Sign)
 	}
 	return ""
 }
 
-func (m *counter) formatInteger(d directive, v value) string {
-	b, _ := asBig(v)
-	base := map[byte]int{'d': 10, 'x': 16, 'X': 16, 'o': 8, 'b': 2}[d.kind]
-	m.step(b.BitLen() / 8)
-	m.grow(b.BitLen())
-	if d.kind == 'd' {
+// FormatInteger returns the digits of an integer, without its sign, as the directive wants them.
+func (m *Counter) FormatInteger(d Directive, v Value) string {
+	b, _ := AsBig(v)
+	base := map[byte]int{'d': 10, 'x': 16, 'X': 16, 'o': 8, 'b': 2}[d.Kind]
+	m.Step(b.BitLen() / 8)
+	m.Grow(b.BitLen())
+	if d.Kind == 'd' {
 		m.digits(b)
 	}
 	s := new(big.Int).Abs(b).Text(base)
-	if d.kind == 'X' {
+	if d.Kind == 'X' {
 		s = strings.ToUpper(s)
 	}
-	if missing := d.precision - len(s); missing > 0 {
-		s = m.repeat("0", missing) + s
+	if missing := d.Precision - len(s); missing > 0 {
+		s = m.Repeat("0", missing) + s
 	}
-	sign := d.signOf(b.Sign() < 0)
-	if d.alternate && d.kind != 'd' {
-		sign += "0" + string(d.kind)
+	sign := d.SignOf(b.Sign() < 0)
+	if d.Alternate && d.Kind != 'd' {
+		sign += "0" + string(d.Kind)
 	}
-	return d.padNumber(m, sign, s)
+	return d.PadNumber(m, sign, s)
 }
 
-// padNumber pads a number and puts signs between its thousands, in the padding too.
-func (d directive) padNumber(m *counter, sign, s string) string {
-	if d.group == 0 {
-		return d.pad(m, sign, s)
+// PadNumber pads a number and puts signs between its thousands, in the padding too.
+func (d Directive) PadNumber(m *Counter, sign, s string) string {
+	if d.Group == 0 {
+		return d.Pad(m, sign, s)
 	}
 	end := len(s)
 	for i := range len(s) {
-		if digitValue(s[i]) < 0 || d.kind != 'x' && d.kind != 'X' && !digit(s[i]) {
+		if digitValue(s[i]) < 0 || d.Kind != 'x' && d.Kind != 'X' && !Digit(s[i]) {
 			end = i
 			break
 		}
 	}
 	size := 3
-	if strings.IndexByte("xXob", d.kind) >= 0 && d.kind != 0 {
+	if strings.IndexByte("xXob", d.Kind) >= 0 && d.Kind != 0 {
 		size = 4
 	}
 	whole, rest := s[:end], s[end:]
-	if d.align == '=' && d.zero {
-		m.times(d.width, 1)
-		for len(whole)+(len(whole)-1)/size+len(rest)+len(sign) < d.width {
+	if d.Align == '=' && d.Zero {
+		m.Times(d.Width, 1)
+		for len(whole)+(len(whole)-1)/size+len(rest)+len(sign) < d.Width {
 			whole = "0" + whole
-			m.step(1 + len(whole)/bytesPerStep)
-			m.grow(len(whole))
+			m.Step(1 + len(whole)/BytesPerStep)
+			m.Grow(len(whole))
 		}
 	}
 	var out []byte
 	for i := range len(whole) {
 		if i > 0 && (len(whole)-i)%size == 0 {
-			out = append(out, d.group)
+			out = append(out, d.Group)
 		}
 		out = append(out, whole[i])
 	}
-	return d.pad(m, sign, string(out)+rest)
+	return d.Pad(m, sign, string(out)+rest)
 }
 
-// formatFloat formats a float with the kinds e, f, g and %.
-func (m *counter) formatFloat(d directive, f float64) string {
-	sign := d.signOf(math.Signbit(f) && !math.IsNaN(f))
+// FormatFloat formats a float with the kinds e, f, g and %.
+func (m *Counter) FormatFloat(d Directive, f float64) string {
+	sign := d.SignOf(math.Signbit(f) && !math.IsNaN(f))
 	f = math.Abs(f)
-	upperCase := d.kind == 'E' || d.kind == 'F' || d.kind == 'G'
+	upperCase := d.Kind == 'E' || d.Kind == 'F' || d.Kind == 'G'
 	var s string
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		s = "inf"
 		if math.IsNaN(f) {
 			s = "nan"
 		}
-		if d.kind == '%' {
+		if d.Kind == '%' {
 			s += "%"
 		}
 		if upperCase {
 			s = strings.ToUpper(s)
 		}
-		return d.pad(m, sign, s)
+		return d.Pad(m, sign, s)
 	}
-	m.times(d.precision+320, 2)
-	m.step(d.precision / 4)
-	switch d.kind {
+	m.Times(d.Precision+320, 2)
+	m.Step(d.Precision / 4)
+	switch d.Kind {
 	case 'e', 'E':
-		s = strconv.FormatFloat(f, 'e', d.precision, 64)
+		s = strconv.FormatFloat(f, 'e', d.Precision, 64)
 	case 'f', 'F':
-		s = strconv.FormatFloat(f, 'f', d.precision, 64)
+		s = strconv.FormatFloat(f, 'f', d.Precision, 64)
 	case '%':
-		s = strconv.FormatFloat(100*f, 'f', d.precision, 64) + "%"
+		s = strconv.FormatFloat(100*f, 'f', d.Precision, 64) + "%"
 	default:
-		s = general(f, d.precision, d.alternate)
+		s = General(f, d.Precision, d.Alternate)
 	}
-	if d.alternate && !strings.Contains(s, ".") {
+	if d.Alternate && !strings.Contains(s, ".") {
 		i := strings.IndexAny(s, "e%")
 		if i < 0 {
 			i = len(s)
@@ -427,12 +430,12 @@ func (m *counter) formatFloat(d directive, f float64) string {
 	if upperCase {
 		s = strings.ToUpper(s)
 	}
-	return d.padNumber(m, sign, s)
+	return d.PadNumber(m, sign, s)
 }
 
-// general is the kind g: significant digits, without zeros at the end unless they are
+// General is the kind g: significant digits, without zeros at the end unless they are
 // asked for.
-func general(f float64, digits int, zeros bool) string { //nolint:revive // printf's flag
+func General(f float64, digits int, zeros bool) string { //nolint:revive // printf's flag
 	digits = max(1, digits)
 	e := strconv.FormatFloat(f, 'e', digits-1, 64)
 	i := strings.IndexByte(e, 'e')

@@ -1,61 +1,61 @@
-package template
+package values
 
 import (
 	"slices"
 	"strings"
 )
 
-// pretty is the filter pprint: Python's pprint with lines of 80 characters.
-func (m *counter) pretty(v value) value {
+// Pretty is the filter pprint: Python's pprint with lines of 80 characters.
+func (m *Counter) Pretty(v Value) Value {
 	p := &printer{m: m}
 	p.value(v, 0, 0, 0)
-	return m.made(string(p.out))
+	return m.Made(string(p.out))
 }
 
 const prettyWidth = 80
 
 type printer struct {
-	m   *counter
+	m   *Counter
 	out []byte
 }
 
 func (p *printer) write(s string) {
-	p.m.room(len(p.out) + len(s))
+	p.m.Room(len(p.out) + len(s))
 	p.out = append(p.out, s...)
 }
 
 // value writes a value from a column on. What follows it on its line takes allowance
 // characters.
-func (p *printer) value(v value, indent, allowance, level int) {
+func (p *printer) value(v Value, indent, allowance, level int) {
 	m := p.m
-	m.step(1)
-	m.deeper()
-	defer m.higher()
-	shown := m.made(string(p.repr(nil, v)))
-	if runes(shown) <= prettyWidth-indent-allowance {
+	m.Step(1)
+	m.Deeper()
+	defer m.Higher()
+	shown := m.Made(string(p.repr(nil, v)))
+	if Runes(shown) <= prettyWidth-indent-allowance {
 		p.write(shown)
 		return
 	}
 	switch v := v.(type) {
-	case *dict:
+	case *Dict:
 		p.write("{")
 		p.entries(v, indent+1, allowance+1, level+1)
 		p.write("}")
-	case *list:
+	case *List:
 		p.write("[")
-		p.items(v.items, indent+1, allowance+1, level+1)
+		p.items(v.Items, indent+1, allowance+1, level+1)
 		p.write("]")
-	case *tuple:
+	case *Tuple:
 		end := ")"
-		if len(v.items) == 1 {
+		if len(v.Items) == 1 {
 			end = ",)"
 		}
-		if v.group {
+		if v.Group {
 			p.write(shown)
 			return
 		}
 		p.write("(")
-		p.items(v.items, indent+1, allowance+len(end), level+1)
+		p.items(v.Items, indent+1, allowance+len(end), level+1)
 		p.write(end)
 	case string:
 		p.text(v, indent, allowance, level+1)
@@ -64,9 +64,9 @@ func (p *printer) value(v value, indent, allowance, level int) {
 	}
 }
 
-func (p *printer) newLine(indent int) { p.write("\n" + p.m.repeat(" ", indent)) }
+func (p *printer) newLine(indent int) { p.write("\n" + p.m.Repeat(" ", indent)) }
 
-func (p *printer) items(items []value, indent, allowance, level int) {
+func (p *printer) items(items []Value, indent, allowance, level int) {
 	for i, item := range items {
 		after := 1
 		if i == len(items)-1 {
@@ -80,16 +80,16 @@ func (p *printer) items(items []value, indent, allowance, level int) {
 	}
 }
 
-func (p *printer) entries(d *dict, indent, allowance, level int) {
+func (p *printer) entries(d *Dict, indent, allowance, level int) {
 	for i, entry := range p.ordered(d) {
 		after := 1
-		if i == d.len()-1 {
+		if i == d.Len()-1 {
 			after = allowance
 		}
 		key := string(p.repr(nil, entry[0]))
 		p.write(key + ": ")
-		p.value(entry[1], indent+runes(key)+2, after, level)
-		if i < d.len()-1 {
+		p.value(entry[1], indent+Runes(key)+2, after, level)
+		if i < d.Len()-1 {
 			p.write(",")
 			p.newLine(indent)
 		}
@@ -98,55 +98,55 @@ func (p *printer) entries(d *dict, indent, allowance, level int) {
 
 // ordered returns the entries of a dict by key. Keys that have no order go by the names
 // of their types.
-func (p *printer) ordered(d *dict) [][2]value {
+func (p *printer) ordered(d *Dict) [][2]Value {
 	m := p.m
-	m.times(d.len(), 2*wordBytes)
-	out := make([][2]value, d.len())
-	for i, k := range d.keys {
-		out[i] = [2]value{k, d.values[i]}
+	m.Times(d.Len(), 2*WordBytes)
+	out := make([][2]Value, d.Len())
+	for i, k := range d.Keys {
+		out[i] = [2]Value{k, d.Values[i]}
 	}
-	slices.SortStableFunc(out, func(a, b [2]value) int {
+	slices.SortStableFunc(out, func(a, b [2]Value) int {
 		x, y := a[0], b[0]
-		if isNumber(x) && isNumber(y) || isText(x) && isText(y) || typeName(x) == typeName(y) {
+		if IsNumber(x) && IsNumber(y) || IsText(x) && IsText(y) || TypeName(x) == TypeName(y) {
 			switch {
-			case m.less(x, y):
+			case m.Less(x, y):
 				return -1
-			case m.less(y, x):
+			case m.Less(y, x):
 				return 1
 			}
 			return 0
 		}
-		m.step(1)
+		m.Step(1)
 		return strings.Compare(className(x), className(y))
 	})
 	return out
 }
 
 // className is a type's name where pprint orders by it.
-func className(v value) string {
+func className(v Value) string {
 	switch v := v.(type) {
 	case nil:
 		return "NoneType"
-	case markup:
+	case Markup:
 		return "markupsafe.Markup"
-	case *undefined:
-		if v.strict {
+	case *Undefined:
+		if v.Strict {
 			return "jinja2.runtime.Undefined"
 		}
 		return "jinja2.runtime.ChainableUndefined"
 	}
-	return typeName(v)
+	return TypeName(v)
 }
 
 // repr is Python's repr, with the keys of dicts in order.
-func (p *printer) repr(out []byte, v value) []byte {
+func (p *printer) repr(out []byte, v Value) []byte {
 	m := p.m
-	m.step(1)
-	m.room(len(out))
-	m.deeper()
-	defer m.higher()
+	m.Step(1)
+	m.Room(len(out))
+	m.Deeper()
+	defer m.Higher()
 	switch v := v.(type) {
-	case *dict:
+	case *Dict:
 		out = append(out, '{')
 		for i, entry := range p.ordered(v) {
 			if i > 0 {
@@ -155,22 +155,22 @@ func (p *printer) repr(out []byte, v value) []byte {
 			out = p.repr(append(p.repr(out, entry[0]), ": "...), entry[1])
 		}
 		return append(out, '}')
-	case *list:
-		return append(p.reprs(append(out, '['), v.items), ']')
-	case *tuple:
-		if v.group {
-			return m.appendRepr(out, v)
+	case *List:
+		return append(p.reprs(append(out, '['), v.Items), ']')
+	case *Tuple:
+		if v.Group {
+			return m.AppendRepr(out, v)
 		}
-		out = p.reprs(append(out, '('), v.items)
-		if len(v.items) == 1 {
+		out = p.reprs(append(out, '('), v.Items)
+		if len(v.Items) == 1 {
 			out = append(out, ',')
 		}
 		return append(out, ')')
 	}
-	return m.appendRepr(out, v)
+	return m.AppendRepr(out, v)
 }
 
-func (p *printer) reprs(out []byte, items []value) []byte {
+func (p *printer) reprs(out []byte, items []Value) []byte {
 	for i, item := range items {
 		if i > 0 {
 			out = append(out, ", "...)
@@ -188,33 +188,33 @@ func (p *printer) text(s string, indent, allowance, level int) {
 	width := prettyWidth - indent
 	var parts []string
 	quoted := func(s string) string {
-		p.m.times(len(s)+8, 3)
-		return string(p.m.appendQuoted(nil, s))
+		p.m.Times(len(s)+8, 3)
+		return string(p.m.AppendQuoted(nil, s))
 	}
-	lines := splitLines(s, true)
-	p.m.times(len(s), 4)
-	p.m.times(len(lines), wordBytes)
+	lines := SplitLines(s, true)
+	p.m.Times(len(s), 4)
+	p.m.Times(len(lines), WordBytes)
 	for i, line := range lines {
 		last := i == len(lines)-1
 		first := width
 		if last {
 			first -= allowance
 		}
-		if q := quoted(line); runes(q) <= first {
+		if q := quoted(line); Runes(q) <= first {
 			parts = append(parts, q)
 			continue
 		}
 		most, current := width, ""
 		words := prettyWords(line)
-		p.m.times(len(words), wordBytes)
+		p.m.Times(len(words), WordBytes)
 		for j, word := range words {
 			if last && j == len(words)-1 {
 				most -= allowance
 			}
 			candidate := current + word
-			p.m.step(1)
-			p.m.grow(len(candidate))
-			if runes(quoted(candidate)) <= most {
+			p.m.Step(1)
+			p.m.Grow(len(candidate))
+			if Runes(quoted(candidate)) <= most {
 				current = candidate
 				continue
 			}
@@ -249,11 +249,11 @@ func (p *printer) text(s string, indent, allowance, level int) {
 func prettyWords(s string) []string {
 	var out []string
 	for s != "" {
-		n := strings.IndexFunc(s, isSpace)
+		n := strings.IndexFunc(s, IsSpace)
 		if n < 0 {
 			n = len(s)
 		}
-		n = len(s) - len(trimLeftSpace(s[n:]))
+		n = len(s) - len(TrimLeftSpace(s[n:]))
 		out = append(out, s[:n])
 		s = s[n:]
 	}

@@ -1,16 +1,16 @@
-package template
+package values
 
 import (
 	"slices"
 	"unicode/utf8"
 )
 
-// runes returns the number of characters of a text.
-func runes(s string) int { return utf8.RuneCountInString(s) }
+// Runes returns the number of characters of a text.
+func Runes(s string) int { return utf8.RuneCountInString(s) }
 
-// byteAt returns where the character i of a text begins.
-func byteAt(s string, i int) int {
-	if len(s) == runes(s) {
+// ByteAt returns where the character i of a text begins.
+func ByteAt(s string, i int) int {
+	if len(s) == Runes(s) {
 		return min(i, len(s))
 	}
 	for at := range s {
@@ -23,54 +23,54 @@ func byteAt(s string, i int) int {
 }
 
 // characters returns the characters of a text as texts.
-func (m *counter) characters(s string, of value) []value {
-	n := runes(s)
-	m.times(n, 2*wordBytes)
-	m.step(n)
-	out := make([]value, 0, n)
+func (m *Counter) characters(s string, of Value) []Value {
+	n := Runes(s)
+	m.Times(n, 2*WordBytes)
+	m.Step(n)
+	out := make([]Value, 0, n)
 	for i, r := range s {
-		out = append(out, like(of, s[i:i+max(1, utf8.RuneLen(r))]))
+		out = append(out, Like(of, s[i:i+max(1, utf8.RuneLen(r))]))
 	}
 	return out
 }
 
-// items returns what a value comes to when it is iterated over. The caller must not
+// Items returns what a value comes to when it is iterated over. The caller must not
 // change the slice.
-func (m *counter) items(v value) []value {
+func (m *Counter) Items(v Value) []Value {
 	items, ok := m.iterable(v)
 	if !ok {
-		m.fail("a %s cannot be iterated over", typeName(v))
+		m.Fail("a %s cannot be iterated over", TypeName(v))
 	}
 	return items
 }
 
-func (m *counter) iterable(v value) ([]value, bool) {
+func (m *Counter) iterable(v Value) ([]Value, bool) {
 	switch v := v.(type) {
-	case *undefined:
+	case *Undefined:
 		return nil, true
-	case *list:
-		return v.items, true
-	case *tuple:
-		return v.items, true
-	case *dict:
-		return v.keys, true
-	case *view:
-		return v.items, true
+	case *List:
+		return v.Items, true
+	case *Tuple:
+		return v.Items, true
+	case *Dict:
+		return v.Keys, true
+	case *View:
+		return v.Items, true
 	case string:
 		return m.characters(v, v), true
-	case markup:
+	case Markup:
 		return m.characters(string(v), ""), true
-	case *rangeOf:
-		m.times(v.length, wordBytes+8)
-		m.step(v.length / 8)
-		out := make([]value, v.length)
+	case *RangeOf:
+		m.Times(v.Length, WordBytes+8)
+		m.Step(v.Length / 8)
+		out := make([]Value, v.Length)
 		for i := range out {
-			out[i] = v.start + i*v.step
+			out[i] = v.Start + i*v.Step
 		}
 		return out, true
-	case *generator:
-		out := v.items[v.next:]
-		v.next = len(v.items)
+	case *Generator:
+		out := v.Items[v.Next:]
+		v.Next = len(v.Items)
 		if v.fault != nil {
 			panic(v.fault)
 		}
@@ -79,203 +79,204 @@ func (m *counter) iterable(v value) ([]value, bool) {
 	return nil, false
 }
 
-// isIterable reports whether items would succeed.
-func isIterable(v value) bool {
+// IsIterable reports whether items would succeed.
+func IsIterable(v Value) bool {
 	switch v.(type) {
-	case *undefined, *list, *tuple, *dict, *view, string, markup, *rangeOf, *generator, sized:
+	case *Undefined, *List, *Tuple, *Dict, *View, string, Markup, *RangeOf, *Generator, sized:
 		return true
 	}
 	return false
 }
 
 // lengthOf is Python's len.
-func (m *counter) lengthOf(v value) (int, bool) {
+func (m *Counter) lengthOf(v Value) (int, bool) {
 	switch v := v.(type) {
-	case *undefined:
+	case *Undefined:
 		return 0, true
-	case *list:
-		return len(v.items), true
-	case *tuple:
-		return len(v.items), true
-	case *dict:
-		return v.len(), true
-	case *view:
-		return len(v.items), true
-	case *rangeOf:
-		return v.length, true
+	case *List:
+		return len(v.Items), true
+	case *Tuple:
+		return len(v.Items), true
+	case *Dict:
+		return v.Len(), true
+	case *View:
+		return len(v.Items), true
+	case *RangeOf:
+		return v.Length, true
 	case sized:
-		return v.length(), true
+		return v.Length(), true
 	}
-	if s, ok := textOf(v); ok {
-		m.work(len(s))
-		return runes(s), true
+	if s, ok := TextOf(v); ok {
+		m.Work(len(s))
+		return Runes(s), true
 	}
 	return 0, false
 }
 
-func (m *counter) length(v value) int {
+// Length is Python's len; a value without a length ends the rendering.
+func (m *Counter) Length(v Value) int {
 	n, ok := m.lengthOf(v)
 	if !ok {
-		m.fail("a %s has no length", typeName(v))
+		m.Fail("a %s has no length", TypeName(v))
 	}
 	return n
 }
 
-// lazily returns a generator of what produce yields. An error of a template ends it, when
+// Lazily returns a generator of what produce yields. An error of a template ends it, when
 // it is read that far.
-func (m *counter) lazily(produce func(yield func(value))) *generator {
-	g := &generator{}
-	depth, out := m.depth, len(m.out)
+func (m *Counter) Lazily(produce func(yield func(Value))) *Generator {
+	g := &Generator{}
+	depth, out := m.depth, len(m.Out)
 	func() {
 		defer func() {
 			r := recover()
 			if r == nil {
 				return
 			}
-			f, ok := r.(*failure)
-			if !ok || f.err.Code != "template_error" {
+			f, ok := r.(*Failure)
+			if !ok || f.Err.Code != "template_error" {
 				panic(r)
 			}
 			g.fault = f
-			m.depth, m.out = depth, m.out[:out]
+			m.depth, m.Out = depth, m.Out[:out]
 		}()
-		produce(func(v value) {
-			m.step(1)
-			m.grow(2 * wordBytes)
-			g.items = append(g.items, v)
+		produce(func(v Value) {
+			m.Step(1)
+			m.Grow(2 * WordBytes)
+			g.Items = append(g.Items, v)
 		})
 	}()
 	return g
 }
 
-// slice returns of[start:stop:step]. Bounds that are nil are open.
-func (m *counter) slice(of value, bounds [3]value) value {
-	if u, ok := of.(*undefined); ok {
-		if u.strict {
-			m.missing(u)
+// Slice returns of[start:stop:step]. Bounds that are nil are open.
+func (m *Counter) Slice(of Value, bounds [3]Value) Value {
+	if u, ok := of.(*Undefined); ok {
+		if u.Strict {
+			m.Missing(u)
 		}
 		return u
 	}
 	length, ok := m.lengthOf(of)
 	if !ok {
-		m.fail("a %s cannot be sliced", typeName(of))
+		m.Fail("a %s cannot be sliced", TypeName(of))
 	}
-	c := m.cut(bounds, length)
+	c := m.Cut(bounds, length)
 	switch of := of.(type) {
-	case *list:
-		return m.newList(m.picked(of.items, c))
-	case *tuple:
-		return m.newTuple(m.picked(of.items, c)...)
-	case *rangeOf:
-		return &rangeOf{of.start + c.start*of.step, of.start + c.stop*of.step, of.step * c.step, c.n}
+	case *List:
+		return m.NewList(m.picked(of.Items, c))
+	case *Tuple:
+		return m.NewTuple(m.picked(of.Items, c)...)
+	case *RangeOf:
+		return &RangeOf{of.Start + c.Start*of.Step, of.Start + c.stop*of.Step, of.Step * c.step, c.N}
 	}
-	s, ok := textOf(of)
+	s, ok := TextOf(of)
 	if !ok {
-		m.fail("a %s cannot be sliced", typeName(of))
+		m.Fail("a %s cannot be sliced", TypeName(of))
 	}
-	m.work(3 * len(s))
+	m.Work(3 * len(s))
 	if c.step == 1 {
-		from := byteAt(s, c.start)
-		return like(of, m.made(s[from:from+byteAt(s[from:], c.n)]))
+		from := ByteAt(s, c.Start)
+		return Like(of, m.Made(s[from:from+ByteAt(s[from:], c.N)]))
 	}
-	m.times(runes(s), 4)
+	m.Times(Runes(s), 4)
 	all := []rune(s)
-	out := make([]rune, c.n)
+	out := make([]rune, c.N)
 	for i := range out {
-		out[i] = all[c.start+i*c.step]
+		out[i] = all[c.Start+i*c.step]
 	}
-	return like(of, m.made(string(out)))
+	return Like(of, m.Made(string(out)))
 }
 
 // picked returns the items of a slice. Those of a plain slice are shared.
-func (m *counter) picked(items []value, c cut) []value {
+func (m *Counter) picked(items []Value, c cut) []Value {
 	if c.step == 1 {
-		return items[c.start : c.start+c.n : c.start+c.n]
+		return items[c.Start : c.Start+c.N : c.Start+c.N]
 	}
-	m.times(c.n, wordBytes)
-	m.step(c.n / 8)
-	out := make([]value, c.n)
+	m.Times(c.N, WordBytes)
+	m.Step(c.N / 8)
+	out := make([]Value, c.N)
 	for i := range out {
-		out[i] = items[c.start+i*c.step]
+		out[i] = items[c.Start+i*c.step]
 	}
 	return out
 }
 
 // cut is the elements of a slice: n of them from start on, and where they stop.
-type cut struct{ start, stop, step, n int }
+type cut struct{ Start, stop, step, N int }
 
-// cut returns which of length elements the bounds of a slice mean.
-func (m *counter) cut(bounds [3]value, length int) cut {
+// Cut returns which of length elements the bounds of a slice mean.
+func (m *Counter) Cut(bounds [3]Value, length int) cut {
 	c := cut{step: 1}
 	if bounds[2] != nil {
-		c.step = m.sliceIndex(bounds[2])
+		c.step = m.SliceIndex(bounds[2])
 	}
 	if c.step == 0 {
-		m.fail("the step of a slice is 0")
+		m.Fail("the step of a slice is 0")
 	}
 	low, high := 0, length
 	if c.step < 0 {
 		low, high = -1, length-1
 	}
-	bound := func(v value, open int) int {
+	bound := func(v Value, open int) int {
 		if v == nil {
 			return open
 		}
-		i := m.sliceIndex(v)
+		i := m.SliceIndex(v)
 		if i < 0 {
 			i += length
 		}
 		return max(low, min(high, i))
 	}
 	if c.step > 0 {
-		c.start, c.stop = bound(bounds[0], low), bound(bounds[1], high)
-		if c.stop > c.start {
-			c.n = (c.stop-c.start-1)/c.step + 1
+		c.Start, c.stop = bound(bounds[0], low), bound(bounds[1], high)
+		if c.stop > c.Start {
+			c.N = (c.stop-c.Start-1)/c.step + 1
 		}
 		return c
 	}
-	c.start, c.stop = bound(bounds[0], high), bound(bounds[1], low)
-	if c.start > c.stop {
-		c.n = (c.start-c.stop-1)/-c.step + 1
+	c.Start, c.stop = bound(bounds[0], high), bound(bounds[1], low)
+	if c.Start > c.stop {
+		c.N = (c.Start-c.stop-1)/-c.step + 1
 	}
 	return c
 }
 
-// sliceIndex returns a bound of a slice. Python cuts large ones down.
-func (m *counter) sliceIndex(v value) int {
+// SliceIndex returns a bound of a slice. Python cuts large ones down.
+func (m *Counter) SliceIndex(v Value) int {
 	const most = 1 << 40
 	if b, ok := v.(interface{ Sign() int }); ok {
 		return b.Sign() * most
 	}
-	return max(-most, min(most, m.integer(v)))
+	return max(-most, min(most, m.Integer(v)))
 }
 
 // contains is Python's `in`.
-func (m *counter) contains(of, v value) bool {
+func (m *Counter) contains(of, v Value) bool {
 	switch of := of.(type) {
-	case *dict:
-		m.hash(v)
-		_, ok := m.get(of, v)
+	case *Dict:
+		m.Hash(v)
+		_, ok := m.Get(of, v)
 		return ok
-	case string, markup:
-		text, _ := textOf(of)
-		part, ok := textOf(v)
+	case string, Markup:
+		text, _ := TextOf(of)
+		part, ok := TextOf(v)
 		if !ok {
-			m.fail("only text can be in text, not a %s", typeName(v))
+			m.Fail("only text can be in text, not a %s", TypeName(v))
 		}
-		m.work(len(text))
+		m.Work(len(text))
 		return indexText(text, part) >= 0
 	}
-	return slices.ContainsFunc(m.items(of), func(item value) bool { return m.equal(item, v) })
+	return slices.ContainsFunc(m.Items(of), func(item Value) bool { return m.Equal(item, v) })
 }
 
-// sorted is Python's sorted.
-func (m *counter) sorted(items []value, key func(value) value, before func(a, b value) bool, reverse bool) []value { //nolint:revive // Python's flag
-	type keyed struct{ item, key value }
-	m.times(len(items), 4*wordBytes)
+// Sorted is Python's sorted.
+func (m *Counter) Sorted(items []Value, key func(Value) Value, before func(a, b Value) bool, reverse bool) []Value { //nolint:revive // Python's flag
+	type keyed struct{ item, key Value }
+	m.Times(len(items), 4*WordBytes)
 	all := make([]keyed, len(items))
 	for i, item := range items {
-		m.step(1)
+		m.Step(1)
 		all[i] = keyed{item, key(item)}
 	}
 	slices.SortStableFunc(all, func(a, b keyed) int {
@@ -290,7 +291,7 @@ func (m *counter) sorted(items []value, key func(value) value, before func(a, b 
 		}
 		return 0
 	})
-	out := make([]value, len(items))
+	out := make([]Value, len(items))
 	for i, k := range all {
 		out[i] = k.item
 	}

@@ -1,12 +1,12 @@
-package template
+package values
 
 import (
 	"strings"
 	"unicode/utf8"
 )
 
-// isSpace reports whether Python counts a character as white space.
-func isSpace(r rune) bool {
+// IsSpace reports whether Python counts a character as white space.
+func IsSpace(r rune) bool {
 	switch {
 	case r >= 9 && r <= 13, r >= 28 && r <= 32, r == 0x85, r == 0xa0, r == 0x1680,
 		r >= 0x2000 && r <= 0x200a, r == 0x2028, r == 0x2029, r == 0x202f, r == 0x205f, r == 0x3000:
@@ -15,9 +15,13 @@ func isSpace(r rune) bool {
 	return false
 }
 
-func trimSpace(s string) string      { return strings.TrimFunc(s, isSpace) }
-func trimLeftSpace(s string) string  { return strings.TrimLeftFunc(s, isSpace) }
-func trimRightSpace(s string) string { return strings.TrimRightFunc(s, isSpace) }
+func trimSpace(s string) string { return strings.TrimFunc(s, IsSpace) }
+
+// TrimLeftSpace is str.lstrip.
+func TrimLeftSpace(s string) string { return strings.TrimLeftFunc(s, IsSpace) }
+
+// TrimRightSpace is str.rstrip.
+func TrimRightSpace(s string) string { return strings.TrimRightFunc(s, IsSpace) }
 
 // lineEnd returns the length of the line end at the start of s, as str.splitlines knows
 // them; 0 if there is none.
@@ -39,8 +43,8 @@ func lineEnd(s string) int {
 	return 0
 }
 
-// splitLines is str.splitlines.
-func splitLines(s string, keepEnds bool) []string { //nolint:revive // Python's flag
+// SplitLines is str.splitlines.
+func SplitLines(s string, keepEnds bool) []string { //nolint:revive // Python's flag
 	var out []string
 	start := 0
 	for i := 0; i < len(s); {

@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"math"
@@ -9,68 +9,70 @@ import (
 	"unicode/utf8"
 )
 
-func quote(word string) string { return strconv.Quote(word) }
+// Quote returns a word in quotes, for error texts.
+func Quote(word string) string { return strconv.Quote(word) }
 
-// text returns a value that has to be text.
-func (m *counter) text(v value) string {
-	s, ok := textOf(v)
+// Text returns a value that has to be text.
+func (m *Counter) Text(v Value) string {
+	s, ok := TextOf(v)
 	if !ok {
-		m.fail("text is needed, not a %s", typeName(v))
+		m.Fail("text is needed, not a %s", TypeName(v))
 	}
 	return s
 }
 
-// print writes a value as Python's str.
-func (m *counter) print(v value) {
+// Print writes a value as Python's str.
+func (m *Counter) Print(v Value) {
 	if s, ok := v.(string); ok {
-		m.write(s)
+		m.Write(s)
 		return
 	}
-	before := len(m.out)
-	m.out = m.appendText(m.out, v)
-	m.room(len(m.out))
-	m.work(len(m.out) - before)
+	before := len(m.Out)
+	m.Out = m.AppendText(m.Out, v)
+	m.Room(len(m.Out))
+	m.Work(len(m.Out) - before)
 }
 
-// str is Python's str.
-func (m *counter) str(v value) string {
+// Str is Python's str.
+func (m *Counter) Str(v Value) string {
 	switch v := v.(type) {
 	case string:
 		return v
-	case markup:
+	case Markup:
 		return string(v)
-	case *undefined:
+	case *Undefined:
 		return ""
 	}
-	return m.made(string(m.appendText(nil, v)))
+	return m.Made(string(m.AppendText(nil, v)))
 }
 
-// softText is Jinja's soft_str: str, but markup stays markup.
-func (m *counter) softText(v value) (string, value) {
-	s := m.str(v)
-	if _, ok := v.(markup); ok {
+// SoftText is Jinja's soft_str: str, but markup stays markup.
+func (m *Counter) SoftText(v Value) (string, Value) {
+	s := m.Str(v)
+	if _, ok := v.(Markup); ok {
 		return s, v
 	}
 	return s, s
 }
 
-func (m *counter) appendText(out []byte, v value) []byte {
+// AppendText writes a value as Python's str.
+func (m *Counter) AppendText(out []byte, v Value) []byte {
 	switch v := v.(type) {
 	case string:
-		m.room(len(out) + len(v))
+		m.Room(len(out) + len(v))
 		return append(out, v...)
-	case markup:
-		m.room(len(out) + len(v))
+	case Markup:
+		m.Room(len(out) + len(v))
 		return append(out, v...)
-	case *undefined:
+	case *Undefined:
 		return out
 	}
-	return m.appendRepr(out, v)
+	return m.AppendRepr(out, v)
 }
 
-// appendRepr writes a value as Python's repr.
-func (m *counter) appendRepr(out []byte, v value) []byte {
-	m.room(len(out))
+// AppendRepr writes a value as Python's repr.
+func (m *Counter) AppendRepr(out []byte, v Value) []byte {
+	m.Room(len(out))
 	switch v := v.(type) {
 	case nil:
 		return append(out, "None"...)
@@ -84,83 +86,83 @@ func (m *counter) appendRepr(out []byte, v value) []byte {
 	case *big.Int:
 		return append(out, m.digits(v)...)
 	case float64:
-		return appendFloat(out, v)
+		return AppendFloat(out, v)
 	case string:
-		return m.appendQuoted(out, v)
-	case markup:
-		return append(m.appendQuoted(append(out, "Markup("...), string(v)), ')')
-	case *undefined:
+		return m.AppendQuoted(out, v)
+	case Markup:
+		return append(m.AppendQuoted(append(out, "Markup("...), string(v)), ')')
+	case *Undefined:
 		return append(out, "Undefined"...)
 	}
-	m.deeper()
-	defer m.higher()
+	m.Deeper()
+	defer m.Higher()
 	switch v := v.(type) {
-	case *list:
-		return m.appendItems(out, '[', v.items, ']')
-	case *tuple:
-		if len(v.items) == 1 {
-			return append(m.appendRepr(append(out, '('), v.items[0]), ",)"...)
+	case *List:
+		return m.appendItems(out, '[', v.Items, ']')
+	case *Tuple:
+		if len(v.Items) == 1 {
+			return append(m.AppendRepr(append(out, '('), v.Items[0]), ",)"...)
 		}
-		return m.appendItems(out, '(', v.items, ')')
-	case *dict:
+		return m.appendItems(out, '(', v.Items, ')')
+	case *Dict:
 		return m.appendDict(out, v)
-	case *view:
-		return append(m.appendItems(append(append(out, "dict_"...), v.kind+"("...), '[', v.items, ']'), ')')
-	case *namespace:
-		return append(m.appendDict(append(out, "<Namespace "...), v.attrs), '>')
-	case *rangeOf:
-		out = append(strconv.AppendInt(append(out, "range("...), int64(v.start), 10), ", "...)
-		out = strconv.AppendInt(out, int64(v.stop), 10)
-		if v.step != 1 {
-			out = strconv.AppendInt(append(out, ", "...), int64(v.step), 10)
+	case *View:
+		return append(m.appendItems(append(append(out, "dict_"...), v.Kind+"("...), '[', v.Items, ']'), ')')
+	case *Namespace:
+		return append(m.appendDict(append(out, "<Namespace "...), v.Attrs), '>')
+	case *RangeOf:
+		out = append(strconv.AppendInt(append(out, "range("...), int64(v.Start), 10), ", "...)
+		out = strconv.AppendInt(out, int64(v.Stop), 10)
+		if v.Step != 1 {
+			out = strconv.AppendInt(append(out, ", "...), int64(v.Step), 10)
 		}
 		return append(out, ')')
 	case object:
-		return v.appendTo(out)
+		return v.AppendTo(out)
 	}
-	m.fail("Python shows a %s with its address in memory; make a list of it, or call it", typeName(v))
+	m.Fail("Python shows a %s with its address in memory; make a list of it, or call it", TypeName(v))
 	return out
 }
 
 // digits returns the digits of a large integer. Python shows 4,300 at most.
-func (m *counter) digits(v *big.Int) string {
+func (m *Counter) digits(v *big.Int) string {
 	const most = 4300
-	m.step(v.BitLen() / 8)
+	m.Step(v.BitLen() / 8)
 	s := v.String()
 	if len(strings.TrimPrefix(s, "-")) > most {
-		m.fail("Python shows integers of up to %d digits", most)
+		m.Fail("Python shows integers of up to %d digits", most)
 	}
-	return m.made(s)
+	return m.Made(s)
 }
 
-func (m *counter) appendItems(out []byte, open byte, items []value, closing byte) []byte {
+func (m *Counter) appendItems(out []byte, open byte, items []Value, closing byte) []byte {
 	out = append(out, open)
 	for i, item := range items {
-		m.step(1)
+		m.Step(1)
 		if i > 0 {
 			out = append(out, ", "...)
 		}
-		out = m.appendRepr(out, item)
+		out = m.AppendRepr(out, item)
 	}
 	return append(out, closing)
 }
 
-func (m *counter) appendDict(out []byte, d *dict) []byte {
+func (m *Counter) appendDict(out []byte, d *Dict) []byte {
 	out = append(out, '{')
-	for i, k := range d.keys {
-		m.step(1)
+	for i, k := range d.Keys {
+		m.Step(1)
 		if i > 0 {
 			out = append(out, ", "...)
 		}
-		out = append(m.appendRepr(out, k), ": "...)
-		out = m.appendRepr(out, d.values[i])
+		out = append(m.AppendRepr(out, k), ": "...)
+		out = m.AppendRepr(out, d.Values[i])
 	}
 	return append(out, '}')
 }
 
-// appendFloat writes a float as Python does: the fewest digits, and an exponent for very
+// AppendFloat writes a float as Python does: the fewest digits, and an exponent for very
 // large and very small ones.
-func appendFloat(out []byte, f float64) []byte {
+func AppendFloat(out []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
 		return append(out, "nan"...)
@@ -180,11 +182,11 @@ func appendFloat(out []byte, f float64) []byte {
 	return out
 }
 
-// appendQuoted writes a text as Python's repr: in single quotes, or in double ones if
+// AppendQuoted writes a text as Python's repr: in single quotes, or in double ones if
 // only they need no escape.
-func (m *counter) appendQuoted(out []byte, s string) []byte {
-	m.room(len(out) + len(s))
-	m.work(len(s))
+func (m *Counter) AppendQuoted(out []byte, s string) []byte {
+	m.Room(len(out) + len(s))
+	m.Work(len(s))
 	mark := byte('\'')
 	if strings.IndexByte(s, '\'') >= 0 && strings.IndexByte(s, '"') < 0 {
 		mark = '"'
@@ -200,17 +202,18 @@ func (m *counter) appendQuoted(out []byte, s string) []byte {
 			out = append(out, `\r`...)
 		case r == '\t':
 			out = append(out, `\t`...)
-		case isPrintable(r):
+		case IsPrintable(r):
 			out = utf8.AppendRune(out, r)
 		default:
 			out = appendEscape(out, r)
-			m.room(len(out))
+			m.Room(len(out))
 		}
 	}
 	return append(out, mark)
 }
 
-func isPrintable(r rune) bool { return r == ' ' || unicode.IsPrint(r) }
+// IsPrintable is str.isprintable for a character.
+func IsPrintable(r rune) bool { return r == ' ' || unicode.IsPrint(r) }
 
 // appendEscape writes a character as \x, \u or \U.
 func appendEscape(out []byte, r rune) []byte {
@@ -233,29 +236,29 @@ func appendHex(out []byte, r rune, length int) []byte {
 	return out
 }
 
-// repeat returns a text n times.
-func (m *counter) repeat(s string, n int) string {
+// Repeat returns a text n times.
+func (m *Counter) Repeat(s string, n int) string {
 	if s == "" || n <= 0 {
 		return ""
 	}
-	m.times(n, len(s))
-	m.work(n * len(s))
+	m.Times(n, len(s))
+	m.Work(n * len(s))
 	return strings.Repeat(s, n)
 }
 
 func indexText(s, part string) int { return strings.Index(s, part) }
 
-// joinTexts joins texts, whose length is counted before.
-func (m *counter) joinTexts(parts []string, between string) string {
+// JoinTexts joins texts, whose length is counted before.
+func (m *Counter) JoinTexts(parts []string, between string) string {
 	size := 0
 	for _, p := range parts {
 		size += len(p)
 	}
 	if len(parts) > 1 {
-		m.times(len(parts)-1, len(between))
+		m.Times(len(parts)-1, len(between))
 		size += (len(parts) - 1) * len(between)
 	}
-	m.grow(size)
-	m.work(size)
+	m.Grow(size)
+	m.Work(size)
 	return strings.Join(parts, between)
 }

@@ -1,4 +1,4 @@
-package template
+package values
 
 import (
 	"math"
@@ -8,36 +8,36 @@ import (
 	"unicode/utf8"
 )
 
-// json is the filter tojson: json.dumps with sorted keys, and with the characters that
+// JSON is the filter tojson: json.dumps with sorted keys, and with the characters that
 // mean something in HTML escaped.
-func (m *counter) json(v, indent value) value {
-	w := &jsonWriter{m: m, start: len(m.out)}
+func (m *Counter) JSON(v, indent Value) Value {
+	w := &jsonWriter{m: m, start: len(m.Out)}
 	if indent != nil {
 		w.pretty = true
-		if s, ok := textOf(indent); ok {
+		if s, ok := TextOf(indent); ok {
 			w.indent = s
 		} else {
-			w.indent = m.repeat(" ", m.integer(indent))
+			w.indent = m.Repeat(" ", m.Integer(indent))
 		}
 	}
-	m.out = w.value(m.out, v, 0)
-	text := m.made(string(m.out[w.start:]))
-	m.out = m.out[:w.start]
-	return markup(text)
+	m.Out = w.value(m.Out, v, 0)
+	text := m.Made(string(m.Out[w.start:]))
+	m.Out = m.Out[:w.start]
+	return Markup(text)
 }
 
 // jsonWriter writes at the end of the machine's output, from where it is taken.
 type jsonWriter struct {
-	m      *counter
+	m      *Counter
 	start  int
 	pretty bool
 	indent string
 }
 
-func (w *jsonWriter) value(out []byte, v value, level int) []byte {
+func (w *jsonWriter) value(out []byte, v Value, level int) []byte {
 	m := w.m
-	m.step(1)
-	m.room(len(out))
+	m.Step(1)
+	m.Room(len(out))
 	switch v := v.(type) {
 	case nil:
 		return append(out, "null"...)
@@ -49,16 +49,16 @@ func (w *jsonWriter) value(out []byte, v value, level int) []byte {
 		return append(out, m.digits(v)...)
 	case float64:
 		return appendJSONFloat(out, v)
-	case *list:
-		return w.list(out, v.items, level)
-	case *tuple:
-		return w.list(out, v.items, level)
-	case *dict:
+	case *List:
+		return w.list(out, v.Items, level)
+	case *Tuple:
+		return w.list(out, v.Items, level)
+	case *Dict:
 		return w.dict(out, v, level)
 	}
-	s, ok := textOf(v)
+	s, ok := TextOf(v)
 	if !ok {
-		m.fail("a %s cannot be written as JSON", typeName(v))
+		m.Fail("a %s cannot be written as JSON", TypeName(v))
 	}
 	return w.text(out, s)
 }
@@ -72,7 +72,7 @@ func appendJSONFloat(out []byte, f float64) []byte {
 	case math.IsInf(f, -1):
 		return append(out, "-Infinity"...)
 	}
-	return appendFloat(out, f)
+	return AppendFloat(out, f)
 }
 
 // line begins a line, or a space after a comma.
@@ -83,7 +83,7 @@ func (w *jsonWriter) line(out []byte, level int, first bool) []byte { //nolint:r
 		}
 		return append(out, ' ')
 	}
-	w.m.room(len(out) + level*len(w.indent))
+	w.m.Room(len(out) + level*len(w.indent))
 	out = append(out, '\n')
 	for range level {
 		out = append(out, w.indent...)
@@ -98,12 +98,12 @@ func (w *jsonWriter) end(out []byte, level int) []byte {
 	return out
 }
 
-func (w *jsonWriter) list(out []byte, items []value, level int) []byte {
+func (w *jsonWriter) list(out []byte, items []Value, level int) []byte {
 	if len(items) == 0 {
 		return append(out, "[]"...)
 	}
-	w.m.deeper()
-	defer w.m.higher()
+	w.m.Deeper()
+	defer w.m.Higher()
 	out = append(out, '[')
 	for i, item := range items {
 		if i > 0 {
@@ -114,19 +114,19 @@ func (w *jsonWriter) list(out []byte, items []value, level int) []byte {
 	return append(w.end(out, level), ']')
 }
 
-func (w *jsonWriter) dict(out []byte, d *dict, level int) []byte {
-	if d.len() == 0 {
+func (w *jsonWriter) dict(out []byte, d *Dict, level int) []byte {
+	if d.Len() == 0 {
 		return append(out, "{}"...)
 	}
-	w.m.deeper()
-	defer w.m.higher()
+	w.m.Deeper()
+	defer w.m.Higher()
 	out = append(out, '{')
-	key := func(v value) value { return v.(*tuple).items[0] }
-	for i, entry := range w.m.sorted(w.m.entries(d).items, key, w.m.less, false) {
+	key := func(v Value) Value { return v.(*Tuple).Items[0] }
+	for i, entry := range w.m.Sorted(w.m.Entries(d).Items, key, w.m.Less, false) {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		pair := entry.(*tuple).items
+		pair := entry.(*Tuple).Items
 		out = append(w.key(w.line(out, level+1, i == 0), pair[0]), ": "...)
 		out = w.value(out, pair[1], level+1)
 	}
@@ -134,20 +134,20 @@ func (w *jsonWriter) dict(out []byte, d *dict, level int) []byte {
 }
 
 // key writes a key, which Python makes text of if it is a number, a bool or None.
-func (w *jsonWriter) key(out []byte, k value) []byte {
-	if s, ok := textOf(k); ok {
+func (w *jsonWriter) key(out []byte, k Value) []byte {
+	if s, ok := TextOf(k); ok {
 		return w.text(out, s)
 	}
-	if k != nil && !isNumber(k) {
-		w.m.fail("a %s cannot be a key in JSON", typeName(k))
+	if k != nil && !IsNumber(k) {
+		w.m.Fail("a %s cannot be a key in JSON", TypeName(k))
 	}
 	return append(w.value(append(out, '"'), k, 0), '"')
 }
 
 // text writes a text. Characters outside of ASCII are escaped, as those of HTML are.
 func (w *jsonWriter) text(out []byte, s string) []byte {
-	w.m.room(len(out) + len(s))
-	w.m.work(2 * len(s))
+	w.m.Room(len(out) + len(s))
+	w.m.Work(2 * len(s))
 	out = append(out, '"')
 	for _, r := range s {
 		switch {
@@ -161,44 +161,44 @@ func (w *jsonWriter) text(out []byte, s string) []byte {
 			out = append(out, '\\', "nrtfb"[strings.IndexRune("\n\r\t\f\b", r)])
 		case r < 0x10000:
 			out = appendHex(append(out, `\u`...), r, 4)
-			w.m.room(len(out))
+			w.m.Room(len(out))
 		default:
 			r -= 0x10000
 			out = appendHex(append(out, `\u`...), 0xd800+r>>10, 4)
 			out = appendHex(append(out, `\u`...), 0xdc00+r&0x3ff, 4)
-			w.m.room(len(out))
+			w.m.Room(len(out))
 		}
 	}
 	return append(out, '"')
 }
 
-// urlEncoded is the filter urlencode: a text for a path, or pairs for a query.
-func (m *counter) urlEncoded(v value) value {
-	_, isUndefinedValue := v.(*undefined)
-	if isText(v) || !isIterable(v) && !isUndefinedValue {
-		return m.quotedURL(m.str(v), false)
+// URLEncoded is the filter urlencode: a text for a path, or pairs for a query.
+func (m *Counter) URLEncoded(v Value) Value {
+	_, isUndefinedValue := v.(*Undefined)
+	if IsText(v) || !IsIterable(v) && !isUndefinedValue {
+		return m.quotedURL(m.Str(v), false)
 	}
-	var pairs []value
-	if d, ok := v.(*dict); ok {
-		pairs = m.entries(d).items
+	var pairs []Value
+	if d, ok := v.(*Dict); ok {
+		pairs = m.Entries(d).Items
 	} else {
-		pairs = m.items(v)
+		pairs = m.Items(v)
 	}
 	parts := make([]string, 0, len(pairs))
 	for _, pair := range pairs {
-		kv := m.items(pair)
+		kv := m.Items(pair)
 		if len(kv) != 2 {
-			m.fail("urlencode needs pairs")
+			m.Fail("urlencode needs pairs")
 		}
-		m.grow(2 * wordBytes)
-		parts = append(parts, m.quotedURL(m.str(kv[0]), true)+"="+m.quotedURL(m.str(kv[1]), true))
+		m.Grow(2 * WordBytes)
+		parts = append(parts, m.quotedURL(m.Str(kv[0]), true)+"="+m.quotedURL(m.Str(kv[1]), true))
 	}
-	return m.joinTexts(parts, "&")
+	return m.JoinTexts(parts, "&")
 }
 
-func (m *counter) quotedURL(s string, query bool) string {
-	m.times(len(s), 3)
-	m.work(3 * len(s))
+func (m *Counter) quotedURL(s string, query bool) string {
+	m.Times(len(s), 3)
+	m.Work(3 * len(s))
 	out := make([]byte, 0, len(s)+len(s)/4)
 	for i := range len(s) {
 		c := s[i]
@@ -214,29 +214,29 @@ func (m *counter) quotedURL(s string, query bool) string {
 	return string(out)
 }
 
-// xmlAttributes is the filter xmlattr.
-func (m *counter) xmlAttributes(v value, space bool) value { //nolint:revive // Jinja's flag
-	d, ok := v.(*dict)
+// XMLAttributes is the filter xmlattr.
+func (m *Counter) XMLAttributes(v Value, space bool) Value { //nolint:revive // Jinja's flag
+	d, ok := v.(*Dict)
 	if !ok {
-		if u, isUndefined := v.(*undefined); isUndefined {
-			m.missing(u)
+		if u, isUndefined := v.(*Undefined); isUndefined {
+			m.Missing(u)
 		}
-		m.fail("xmlattr needs a dict, not a %s", typeName(v))
+		m.Fail("xmlattr needs a dict, not a %s", TypeName(v))
 	}
 	var parts []string
-	for i, k := range d.keys {
-		if d.values[i] == nil || isUndefined(d.values[i]) {
+	for i, k := range d.Keys {
+		if d.Values[i] == nil || IsUndefined(d.Values[i]) {
 			continue
 		}
-		m.step(1)
-		m.grow(wordBytes)
-		key := m.text(k)
+		m.Step(1)
+		m.Grow(WordBytes)
+		key := m.Text(k)
 		if strings.ContainsAny(key, " \t\n\r\f\v/>=") {
-			m.fail("the name of an attribute has a character that it cannot have")
+			m.Fail("the name of an attribute has a character that it cannot have")
 		}
-		parts = append(parts, string(m.escaped(k))+`="`+string(m.escaped(d.values[i]))+`"`)
+		parts = append(parts, string(m.Escaped(k))+`="`+string(m.Escaped(d.Values[i]))+`"`)
 	}
-	out := m.joinTexts(parts, " ")
+	out := m.JoinTexts(parts, " ")
 	if space && out != "" {
 		out = " " + out
 	}

@@ -1,86 +1,90 @@
-package template
+package values
 
 import "math/big"
 
-// value is what an expression has: nil for None, bool, int, *big.Int for what an int
+// Value is what an expression has: nil for None, bool, int, *big.Int for what an int
 // cannot hold, float64, string, markup, or one of the types of pointers below. Lists,
 // tuples and dicts are never changed once they are made, so templates can share them.
-type value = any
+type Value = any
 
-// markup is a text that is safe in HTML, Python's Markup: other text that is added to
+// Markup is a text that is safe in HTML, Python's Markup: other text that is added to
 // it is escaped.
-type markup string
+type Markup string
 
-type list struct{ items []value }
+// List is Python's list.
+type List struct{ Items []Value }
 
-type tuple struct {
-	items []value
-	group bool // of groupby, whose parts have the names grouper and list
+// Tuple is Python's tuple.
+type Tuple struct {
+	Items []Value
+	Group bool // of groupby, whose parts have the names grouper and list
 }
 
-// undefined is the value of what has none.
-type undefined struct {
-	name   string // for error texts; may be empty
-	strict bool   // of an `if` without `else`: it has no attributes either
+// Undefined is the value of what has none.
+type Undefined struct {
+	Name   string // for error texts; may be empty
+	Strict bool   // of an `if` without `else`: it has no attributes either
 }
 
 // missing says in error texts what is not defined.
-func (u *undefined) missing() string {
-	if u.name == "" {
+func (u *Undefined) missing() string {
+	if u.Name == "" {
 		return "a value that is used here"
 	}
-	return u.name
+	return u.Name
 }
 
-// unset is an argument that is not given, and a slot without a value.
-type unset struct{}
+// Unset is an argument that is not given, and a slot without a value.
+type Unset struct{}
 
-// rangeOf is Python's range. It is not a list: it counts while it is read.
-type rangeOf struct{ start, stop, step, length int }
+// RangeOf is Python's range. It is not a list: it counts while it is read.
+type RangeOf struct{ Start, Stop, Step, Length int }
 
-// view is what keys(), values() and items() of a dict return.
-type view struct {
-	kind  string // keys, values, items
-	items []value
+// View is what keys(), values() and items() of a dict return.
+type View struct {
+	Kind  string // keys, values, items
+	Items []Value
 }
 
-// generator is what filters like map and select return: it can be read once.
-type generator struct {
-	items []value
-	next  int
-	fault *failure // what the items end with; nil for none
+// Generator is what filters like map and select return: it can be read once.
+type Generator struct {
+	Items []Value
+	Next  int
+	fault *Failure // what the items end with; nil for none
 }
 
-// namespace has attributes that a template can set.
-type namespace struct{ attrs *dict }
+// Namespace has attributes that a template can set.
+type Namespace struct{ Attrs *Dict }
 
-type cycler struct {
-	items []value
-	at    int
+// Cycler is what the function cycler returns.
+type Cycler struct {
+	Items []Value
+	At    int
 }
 
-type joiner struct {
-	between value
-	used    bool
+// Joiner is what the function joiner returns.
+type Joiner struct {
+	Between Value
+	Used    bool
 }
 
 // object is a value whose nature is outside of this package: a loop or a macro.
 type object interface {
-	typeName() string
-	appendTo(out []byte) []byte // what Python's repr shows
+	TypeName() string
+	AppendTo(out []byte) []byte // what Python's repr shows
 }
 
 // sized is an object with a length, which can be iterated over.
 type sized interface {
 	object
-	length() int
+	Length() int
 }
 
 // bound is a method of a value that was not called yet.
-type bound interface{ isMethod() }
+type bound interface{ IsMethod() }
 
-// typeName is Python's name of a value's type, for error texts.
-func typeName(v value) string {
+// TypeName is Python's name of a value's type, for error texts.
+func TypeName(v Value) string {
 	switch v := v.(type) {
 	case nil:
 		return "None"
@@ -92,38 +96,38 @@ func typeName(v value) string {
 		return "float"
 	case string:
 		return "str"
-	case markup:
+	case Markup:
 		return "Markup"
-	case *list:
+	case *List:
 		return "list"
-	case *tuple:
+	case *Tuple:
 		return "tuple"
-	case *dict:
+	case *Dict:
 		return "dict"
-	case *undefined:
+	case *Undefined:
 		return "undefined"
-	case *rangeOf:
+	case *RangeOf:
 		return "range"
-	case *view:
-		return "dict_" + v.kind
-	case *generator:
+	case *View:
+		return "dict_" + v.Kind
+	case *Generator:
 		return "generator"
-	case *namespace:
+	case *Namespace:
 		return "namespace"
-	case *cycler:
+	case *Cycler:
 		return "cycler"
-	case *joiner:
+	case *Joiner:
 		return "joiner"
 	case object:
-		return v.typeName()
+		return v.TypeName()
 	}
 	return "function"
 }
 
-// truth is Python's bool().
-func truth(v value) bool {
+// Truth is Python's bool().
+func Truth(v Value) bool {
 	switch v := v.(type) {
-	case nil, *undefined:
+	case nil, *Undefined:
 		return false
 	case bool:
 		return v
@@ -133,57 +137,61 @@ func truth(v value) bool {
 		return v != 0
 	case string:
 		return v != ""
-	case markup:
+	case Markup:
 		return v != ""
-	case *list:
-		return len(v.items) > 0
-	case *tuple:
-		return len(v.items) > 0
-	case *dict:
-		return v.len() > 0
-	case *view:
-		return len(v.items) > 0
-	case *rangeOf:
-		return v.length > 0
+	case *List:
+		return len(v.Items) > 0
+	case *Tuple:
+		return len(v.Items) > 0
+	case *Dict:
+		return v.Len() > 0
+	case *View:
+		return len(v.Items) > 0
+	case *RangeOf:
+		return v.Length > 0
 	}
 	return true
 }
 
-// textOf returns the characters of a text.
-func textOf(v value) (string, bool) {
+// TextOf returns the characters of a text.
+func TextOf(v Value) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return v, true
-	case markup:
+	case Markup:
 		return string(v), true
 	}
 	return "", false
 }
 
-// like returns text as the same kind of text as v.
-func like(v value, text string) value {
-	if _, ok := v.(markup); ok {
-		return markup(text)
+// Like returns text as the same kind of text as v.
+func Like(v Value, text string) Value {
+	if _, ok := v.(Markup); ok {
+		return Markup(text)
 	}
 	return text
 }
 
-func isText(v value) bool {
-	_, ok := textOf(v)
+// IsText reports whether a value is a text, perhaps Markup.
+func IsText(v Value) bool {
+	_, ok := TextOf(v)
 	return ok
 }
 
-func isFloatValue(v value) bool {
+// IsFloatValue reports whether a value is a float.
+func IsFloatValue(v Value) bool {
 	_, ok := v.(float64)
 	return ok
 }
 
-func isUndefined(v value) bool {
-	_, ok := v.(*undefined)
+// IsUndefined reports whether a value is that of what has none.
+func IsUndefined(v Value) bool {
+	_, ok := v.(*Undefined)
 	return ok
 }
 
-func isBool(v value) bool {
+// IsBool reports whether a value is True or False.
+func IsBool(v Value) bool {
 	_, ok := v.(bool)
 	return ok
 }
