@@ -55,3 +55,53 @@ func (g *gatewayProcess) manages(method, path, body string) {
 		g.t.Fatalf("%s %s: %d %s", method, path, a.status, a.body)
 	}
 }
+
+// A key, its team and its organization say which prompts requests use: the provider hears the
+// default, and nothing of what callers may not send.
+func TestPromptRules(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt"))
+	const key = "sk-ruled-0123456789abcdef"
+	g.manages(http.MethodPost, "/prompts", `{"prompt_name":"support","messages":[{"role":"system","content":"Help {{ name }}."}]}`)
+	g.manages(http.MethodPost, "/prompts", `{"prompt_name":"sales","messages":[{"role":"system","content":"Sell."}]}`)
+	g.manages(http.MethodPost, "/organization/new", `{"organization_id":"acme","organization_alias":"Acme","require_prompt":true}`)
+	g.manages(http.MethodPost, "/team/new", `{"team_id":"blue","organization_id":"acme","allowed_prompts":["support"]}`)
+	g.manages(http.MethodPost, "/key/generate", `{"key":"`+key+`","team_id":"blue"}`)
+	send := func(path, body string) *answer {
+		t.Helper()
+		return g.do(http.MethodPost, path, strings.NewReader(body), with("Authorization", "Bearer "+key), with("Content-Type", "application/json"))
+	}
+	chat := func(more, role string) string {
+		return `{"model":"gpt",` + more + `"messages":[{"role":"` + role + `","content":"Where is it?"}]}`
+	}
+	for name, c := range map[string]struct {
+		path, body string
+		status     int
+		code       string
+	}{
+		"no prompt":              {"/v1/chat/completions", chat("", "user"), 403, "prompt_required"},
+		"another prompt":         {"/v1/chat/completions", chat(`"prompt_id":"sales",`, "user"), 404, "prompt_not_found"},
+		"own instructions":       {"/v1/chat/completions", chat(`"prompt_id":"support",`, "developer"), 403, "instructions_denied"},
+		"instructions of a turn": {"/v1/responses", `{"model":"gpt","prompt_id":"support","instructions":"Obey.","input":"x"}`, 403, "instructions_denied"},
+		"a completion":           {"/v1/completions", `{"model":"gpt","prompt":"x"}`, 403, "prompt_required"},
+	} {
+		if a := send(c.path, c.body); a.status != c.status || !strings.Contains(a.body, `"`+c.code+`"`) {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+	}
+	if heard := p.Requests(); len(heard) != 0 {
+		t.Fatalf("the provider gets %+v", heard)
+	}
+	if a := send("/v1/chat/completions", chat(`"prompt_id":"support","prompt_variables":{"name":"Ada"},`, "user")); a.status != http.StatusOK {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	g.manages(http.MethodPatch, "/team/blue", `{"default_prompt_id":"support"}`)
+	if a := send("/v1/chat/completions", chat(`"prompt_variables":{"name":"Bob"},`, "user")); a.status != http.StatusOK || a.header.Get("x-gateway-prompt") != "support@1" {
+		t.Fatalf("%d %v %s", a.status, a.header, a.body)
+	}
+	heard := p.Requests()
+	if len(heard) != 2 || !strings.Contains(heard[0].Body, "Help Ada.") || !strings.Contains(heard[1].Body, "Help Bob.") {
+		t.Errorf("the provider hears %+v", heard)
+	}
+}

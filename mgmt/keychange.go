@@ -114,6 +114,9 @@ func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string
 		return k, err
 	}
 	k = c.set.Completed(c.tx, k)
+	if k, err = c.withPrompts(*before, k); err != nil {
+		return k, err
+	}
 	if err := c.rights.MayChangeKey(surface.PermitUpdateKey, before); err != nil {
 		return k, err
 	}
@@ -251,7 +254,9 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		if in.UserId == nil && op == surface.PermitGenerateKey {
 			k.User = c.ownerOf(k.Team)
 		}
-		k = c.set.Completed(c.tx, k)
+		if k, err = c.withPrompts(tenancy.Key{}, c.set.Completed(c.tx, k)); err != nil {
+			return nil, err
+		}
 		if err := c.rights.MayGrantKey(op, &k); err != nil {
 			return nil, err
 		}

@@ -247,6 +247,7 @@ func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 	if k.GraceUntil.After(now) {
 		out.GraceUntil = moment(k.GraceUntil)
 	}
+	showPromptRules(out, k.Prompts)
 	showLimits(out, k.Limits)
 	showMeta(out, k.Meta)
 	return out
@@ -266,8 +267,8 @@ func moment(t time.Time) *timestamppb.Timestamp {
 // patchKey returns a key with the changes of a request at a time. A key that moves to another
 // team moves to the team's organization, too.
 func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (tenancy.Key, error) {
-	before, p := k, patchOf(m, clears, limitFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
-		"tags", "aliases", "allowed_routes", "key_type")...)
+	before, p := k, patchOf(m, clears, limitFields(promptFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
+		"tags", "aliases", "allowed_routes", "key_type")...)...)
 	k.Alias = p.text("key_alias", k.Alias)
 	k.Models = p.list("models", k.Models)
 	k.Metadata = p.metadata(k.Metadata)
@@ -294,6 +295,7 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 	if strings.TrimSpace(k.Alias) != k.Alias {
 		p.fail(fault.Field("key_alias", "invalid_value", "key_alias begins or ends with a space."))
 	}
+	k.Prompts = p.prompts(k.Prompts)
 	k.Limits = p.limits(k.Limits)
 	return k, p.err
 }

@@ -31,6 +31,11 @@ func (s organizationService) CreateOrganization(ctx context.Context, in *gateway
 		if err := c.rights.MayGrantOrganization(nil, &o); err != nil {
 			return nil, err
 		}
+		o := o
+		var err error
+		if o.Prompts, err = c.promptRules(tenancy.PromptRules{}, o.Prompts, o.ID); err != nil {
+			return nil, err
+		}
 		return c.set.CreateOrganization(c.tx, o)
 	})
 }
@@ -87,16 +92,20 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 		if err := c.rights.MayGrantOrganization(before, &after); err != nil {
 			return nil, err
 		}
+		if after.Prompts, err = c.promptRules(before.Prompts, after.Prompts, after.ID); err != nil {
+			return nil, err
+		}
 		return c.set.UpdateOrganization(c.tx, after, operation.IfRevision(ctx))
 	})
 }
 
 // patchOrganization returns an organization with the changes of a request.
 func patchOrganization(o tenancy.Organization, m proto.Message, clears []string) (tenancy.Organization, error) {
-	p := patchOf(m, clears, limitFields("models", "metadata")...)
+	p := patchOf(m, clears, limitFields(promptFields("models", "metadata")...)...)
 	o.Alias = p.text("organization_alias", o.Alias)
 	o.Models = p.list("models", o.Models)
 	o.Metadata = p.metadata(o.Metadata)
+	o.Prompts = p.prompts(o.Prompts)
 	o.Limits = p.limits(o.Limits)
 	return o, p.err
 }
@@ -294,6 +303,7 @@ func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 	out := &gatewayv1.OrganizationRecord{
 		OrganizationId: string(o.ID), OrganizationAlias: o.Alias, Models: o.Models, Metadata: showMetadata(o.Metadata),
 	}
+	showPromptRules(out, o.Prompts)
 	showLimits(out, o.Limits)
 	showMeta(out, o.Meta)
 	return out

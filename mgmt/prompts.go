@@ -33,8 +33,20 @@ func (s promptService) CreatePrompt(ctx context.Context, in *gatewayv1.CreatePro
 			return nil, err
 		}
 		p := prompts.Prompt{Head: resource.Head{ID: fresh, Name: in.GetPromptName(), Organization: org}, Protected: in.GetProtectedLabels()}
-		return promptRecord(c.view.Prompts.Create(c.tx, p, content))
+		return c.published(c.view.Prompts.Create(c.tx, p, content))
 	})
+}
+
+// published shows a version that the transaction makes. The prompts that it includes cannot be
+// deleted at the same time.
+func (c caller) published(p *prompts.Prompt, v *prompts.Version, err error) (*gatewayv1.PromptRecord, error) {
+	if err != nil {
+		return nil, err
+	}
+	for _, included := range c.view.Prompts.Included(p, v) {
+		c.set.UsePrompt(c.tx, included.ID)
+	}
+	return showPrompt(p, v)
 }
 
 // content has the fields of requests that make versions.
@@ -151,7 +163,7 @@ func (s promptService) UpdatePrompt(ctx context.Context, in *gatewayv1.UpdatePro
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, content, operation.IfRevision(ctx)))
+		return c.published(c.view.Prompts.Update(c.tx, p, *p, content, operation.IfRevision(ctx)))
 	})
 }
 
@@ -195,7 +207,7 @@ func (s promptService) RollbackPrompt(ctx context.Context, in *gatewayv1.Rollbac
 		if err != nil {
 			return nil, err
 		}
-		return promptRecord(c.view.Prompts.Update(c.tx, p, *p, earlier.Content, operation.IfRevision(ctx)))
+		return c.published(c.view.Prompts.Update(c.tx, p, *p, earlier.Content, operation.IfRevision(ctx)))
 	})
 }
 
@@ -204,6 +216,9 @@ func (s promptService) DeletePrompt(ctx context.Context, in *gatewayv1.DeletePro
 	return change(ctx, s.state, func(c caller) (*gatewayv1.DeletePromptResponse, error) {
 		p, err := c.view.Prompts.FindToChange(c.tx, "name", in.GetName(), c.reader())
 		if err != nil {
+			return nil, err
+		}
+		if err := c.set.CheckPromptUnused(c.tx, p.ID); err != nil {
 			return nil, err
 		}
 		if err := c.view.Prompts.CheckUnused(p); err != nil {

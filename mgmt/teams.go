@@ -41,6 +41,11 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 		return nil, err
 	}
 	return change(ctx, s.state, func(c caller) (*gatewayv1.TeamRecord, error) {
+		t := t
+		var err error
+		if t.Prompts, err = c.promptRules(tenancy.PromptRules{}, t.Prompts, t.Organization); err != nil {
+			return nil, err
+		}
 		if err := c.rights.MayGrantTeam(nil, &t); err != nil {
 			return nil, err
 		}
@@ -159,6 +164,9 @@ func (c caller) updateTeam(ifRevision uint64, of string, patch func(*tenancy.Tea
 	if err := patch(&after); err != nil {
 		return nil, err
 	}
+	if after.Prompts, err = c.promptRules(before.Prompts, after.Prompts, after.Organization); err != nil {
+		return nil, err
+	}
 	if err := c.rights.MayGrantTeam(before, &after); err != nil {
 		return nil, err
 	}
@@ -266,8 +274,8 @@ const (
 
 // patchTeam returns a team with the changes of a request.
 func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, error) {
-	p := patchOf(m, clears, limitFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
-		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...)
+	p := patchOf(m, clears, limitFields(promptFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
+		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...)...)
 	t.Alias = p.text("team_alias", t.Alias)
 	t.Organization = id.Organization(p.text("organization_id", string(t.Organization)))
 	t.Metadata = p.metadata(t.Metadata)
@@ -281,6 +289,7 @@ func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, 
 	t.MemberRPM = p.count(fieldMemberRPM, t.MemberRPM)
 	t.MemberTPM = p.count(fieldMemberTPM, t.MemberTPM)
 	t.MemberKeyDuration = p.text(fieldMemberKeyDuration, t.MemberKeyDuration)
+	t.Prompts = p.prompts(t.Prompts)
 	t.Limits = p.limits(t.Limits)
 	return t, p.err
 }
@@ -308,6 +317,7 @@ func bareTeam(t *tenancy.Team) *gatewayv1.TeamRecord {
 		TeamMemberBudget: dollarsOrNull(t.MemberBudget), TeamMemberBudgetDuration: textOrNull(t.MemberBudgetDuration),
 		TeamMemberRpmLimit: countOrNull(t.MemberRPM), TeamMemberTpmLimit: countOrNull(t.MemberTPM), TeamMemberKeyDuration: textOrNull(t.MemberKeyDuration),
 	}
+	showPromptRules(out, t.Prompts)
 	showLimits(out, t.Limits)
 	showMeta(out, t.Meta)
 	return out

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/event"
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 )
 
@@ -40,7 +41,28 @@ func (s *Set) Update(tx *record.Txn, p *Prompt, next Prompt, c Content, ifRevisi
 // makes no version. Errors are those of Update.
 func (s *Set) Configure(tx *record.Txn, p *Prompt, next Prompt, ifRevision uint64) (*Prompt, error) {
 	next.Latest = p.Latest
+	if next.DefaultLabel != p.DefaultLabel {
+		if err := s.checkDefault(tx, &next); err != nil {
+			return nil, err
+		}
+	}
 	return s.set(tx, p, next, ifRevision)
+}
+
+// checkDefault checks what the versions of a prompt's default label include, which are then in
+// force.
+func (s *Set) checkDefault(tx *record.Txn, p *Prompt) error {
+	shares := []Share{{Version: p.Latest, Weight: 1}}
+	if l, ok := p.Label(p.DefaultLabel); ok {
+		shares = l.Shares
+	}
+	err := s.checkNamed(tx, p, shares)
+	if err == nil {
+		return nil
+	}
+	f := *fault.From(err)
+	f.Param = "default_label"
+	return &f
 }
 
 // set writes the head of a prompt.

@@ -32,8 +32,7 @@ func (c *includeCheck) check(refs []template.Reference, depth int) error {
 		if name, _ := id.CleanName(ref.Name); name == c.prompt.Name || ref.Name == c.prompt.ID {
 			return badInclude("%s leads back to this prompt, so it would include itself. Remove the include.", ref)
 		}
-		org := c.prompt.Organization
-		p, err := c.set.Find(c.tx, "", ref.Name, resource.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }})
+		p, err := c.set.Find(c.tx, "", ref.Name, c.prompt.includes())
 		if err != nil {
 			return badInclude("The template includes %s, and there is no such prompt in its organization. Make that prompt first, or correct the name.", ref)
 		}
@@ -111,8 +110,7 @@ func (s *Set) CheckUnused(p *Prompt) error {
 			if !ok || head.ID == p.ID || slices.Contains(names, head.Name) || len(names) == maxIncluding {
 				continue
 			}
-			org := head.Organization
-			found, err := s.Find(nil, "", name, resource.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }})
+			found, err := s.Find(nil, "", name, head.includes())
 			if err == nil && found.ID == p.ID {
 				names = append(names, head.Name)
 			}
@@ -126,6 +124,25 @@ func (s *Set) CheckUnused(p *Prompt) error {
 		Kind: fault.Conflict, Code: "prompt_in_use", Param: "name", Details: map[string]any{"included_by": names},
 		Detail: "Versions of other prompts include this one: " + strings.Join(names, ", ") + ". Delete those prompts first.",
 	}
+}
+
+// Included returns the prompts that a version of p includes itself, as this set resolves them.
+func (s *Set) Included(p *Prompt, v *Version) []*Prompt {
+	var out []*Prompt
+	for _, name := range v.includedNames() {
+		found, err := s.Find(nil, "", string(name), p.includes())
+		if err == nil && !slices.Contains(out, found) {
+			out = append(out, found)
+		}
+	}
+	return out
+}
+
+// includes returns which prompts the versions of p may include: those of its organization, and
+// everybody's.
+func (p *Prompt) includes() resource.Who {
+	org := p.Organization
+	return resource.Who{Organization: org, MaySee: func(o id.Organization) bool { return o == "" || o == org }}
 }
 
 // includedNames returns the names that the templates of a version include, for an index. Most

@@ -130,12 +130,17 @@ func (t *Table[T]) Find(tx *record.Txn, param, ref string, who Who) (*T, error) 
 	case err != nil:
 		return nil, err
 	case r == nil:
-		return nil, &fault.Error{Kind: fault.NotFound, Code: t.kind.Noun + "_not_found", Param: param, Detail: fmt.Sprintf("There is no such %s, or this API key may not use it.", t.kind.Noun)}
+		return nil, t.NotFound(param)
 	}
 	if tx != nil {
 		t.rows.Read(tx, []byte(t.kind.Head(r).ID))
 	}
 	return r, nil
+}
+
+// NotFound returns the error of Find.
+func (t *Table[T]) NotFound(param string) error {
+	return &fault.Error{Kind: fault.NotFound, Code: t.kind.Noun + "_not_found", Param: param, Detail: fmt.Sprintf("There is no such %s, or this API key may not use it.", t.kind.Noun)}
 }
 
 // FindToChange is Find for a caller that also needs the permission to change the resource.

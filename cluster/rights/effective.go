@@ -23,6 +23,7 @@ type effective struct {
 	limits   tenancy.Limits // the key's own, with the terms of its budget; other bounds are counted anyway
 	user     id.User        // that it acts as
 	routes   access.Routes
+	prompts  promptBounds
 	expires  time.Time
 }
 
@@ -35,9 +36,11 @@ func effectiveOf(s *tenancy.Set, tx *record.Txn, k *tenancy.Key) effective {
 		if found, ok := s.Team(tx, k.Team); ok {
 			t, organization = found, found.Organization
 			e.models = e.models.And(t.Allowed())
+			e.prompts = e.prompts.and(t.Prompts)
 		}
 	}
 	e.models = e.models.And(t.ModelsOf(access.Compiled(k.Models)))
+	e.prompts = e.prompts.and(k.Prompts)
 	if u, ok := s.User(tx, k.User); ok && k.User != "" {
 		if u.Allowed().Personal() {
 			e.personal = u.Allowed()
@@ -49,6 +52,7 @@ func effectiveOf(s *tenancy.Set, tx *record.Txn, k *tenancy.Key) effective {
 	}
 	if o, ok := s.Organization(tx, organization); ok && organization != "" {
 		e.models = e.models.And(o.Allowed())
+		e.prompts = e.prompts.and(o.Prompts)
 	}
 	return e
 }
@@ -67,6 +71,9 @@ func (e effective) exceeding(o effective) string {
 	}
 	if !e.models.Within(outer) {
 		return "models"
+	}
+	if field := e.prompts.exceeding(o.prompts); field != "" {
+		return field
 	}
 	if field := exceedingLimit(e.limits, o.limits); field != "" {
 		return field

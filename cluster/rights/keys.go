@@ -102,6 +102,9 @@ func (r *Rights) MayGrantKey(op string, k *tenancy.Key) error {
 	asks, acts := after.exceeding(own), r.actsBeyond(after, own)
 	if there && !reveals {
 		old := effectiveOf(r.set, r.tx, before)
+		if !old.team {
+			old.personal = nil // the key that moves into a team could not do there what it could not do before
+		}
 		if err := r.checkRaise(before, after, old); err != nil {
 			return err
 		}
@@ -267,6 +270,10 @@ func exceeds(what string) error {
 		return denied(what, "This API key expires, and what it makes must not be valid for longer. Give a duration that ends before.")
 	case "allowed_routes":
 		return denied(what, "That includes routes that this API key may not use. Choose its key_type, and allowed_routes among its own.")
+	case tenancy.FieldAllowedPrompts:
+		return denied(what, "That includes prompts that requests of this API key may not name. Give allowed_prompts that has only such as they may.")
+	case tenancy.FieldRequirePrompt:
+		return denied(what, "Requests of this API key must have a prompt, and so must those of what it makes. Set require_prompt.")
 	case "budget_duration":
 		return denied(what, "What that may spend would begin anew sooner than what this API key may spend. Leave budget_duration out, or give one that is not shorter than this key's, if it has one.")
 	}

@@ -79,7 +79,7 @@ var ( // what worlds are made of
 func newWorld(t *rapid.T) *world {
 	w := &world{Office: tenancytest.NewOffice(t)}
 	for _, o := range worldOrgs {
-		w.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: o, Alias: string(o), Models: someModels(t)}))
+		w.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: o, Alias: string(o), Models: someModels(t), Prompts: somePrompts(t)}))
 	}
 	for _, u := range worldUsers {
 		w.Must(tenancytest.CreateUser(tenancy.User{ID: u, Role: someRole(t), Models: someModels(t), Limits: someLimits(t)}))
@@ -95,7 +95,7 @@ func newWorld(t *rapid.T) *world {
 		}
 	}
 	for _, team := range worldTeams {
-		made := tenancy.Team{ID: team, Organization: someOrganization(t), Models: someModels(t), MemberPermissions: somePermissions(t)}
+		made := tenancy.Team{ID: team, Organization: someOrganization(t), Models: someModels(t), MemberPermissions: somePermissions(t), Prompts: somePrompts(t)}
 		w.Must(func(s *tenancy.Set, tx *record.Txn) error { _, err := s.CreateTeam(tx, made); return err })
 		for _, u := range worldUsers {
 			if oneIn(t, 2) {
@@ -166,9 +166,17 @@ func someLimits(t *rapid.T) tenancy.Limits {
 	return l
 }
 
+func somePrompts(t *rapid.T) tenancy.PromptRules {
+	out := tenancy.PromptRules{Required: oneIn(t, 4)}
+	if oneIn(t, 4) {
+		out.Allowed = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"p", "q", "r"}), 1, 2, rapid.ID[string]).Draw(t, "prompts")
+	}
+	return out
+}
+
 func someKey(t *rapid.T, now time.Time) tenancy.Key {
 	k := tenancy.Key{
-		User: rapid.SampledFrom(append(slices.Clone(worldUsers), "")).Draw(t, "user"), Models: someModels(t), Limits: someLimits(t),
+		User: rapid.SampledFrom(append(slices.Clone(worldUsers), "")).Draw(t, "user"), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t),
 		Type: rapid.SampledFrom([]string{access.TypeDefault, access.TypeDefault, access.TypeDefault, access.TypeInference, access.TypeManagement, access.TypeReadOnly}).Draw(t, "type"),
 	}
 	if oneIn(t, 2) {
@@ -206,7 +214,7 @@ func (j judge) key(t *rapid.T, what string) int {
 	if what != "new key" {
 		old, _ := j.Set.Get(rapid.SampledFrom(j.keys).Draw(t, "changed").hash)
 		changed := *old
-		switch fresh := someKey(t, j.Time); rapid.IntRange(0, 5).Draw(t, "change") {
+		switch fresh := someKey(t, j.Time); rapid.IntRange(0, 6).Draw(t, "change") {
 		case 0:
 			changed.Models = fresh.Models
 		case 1:
@@ -217,6 +225,8 @@ func (j judge) key(t *rapid.T, what string) int {
 			changed.Expires = fresh.Expires
 		case 4:
 			changed.User = fresh.User
+		case 6:
+			changed.Prompts = fresh.Prompts
 		case 5:
 			changed.Team, changed.Organization = fresh.Team, fresh.Organization
 		}
@@ -324,6 +334,7 @@ type attempt struct {
 	at                  time.Time
 	spent               money.Pico
 	rate                uint32
+	prompt              string // that a request names; "none" for a request with instructions of its own, empty if it does not matter
 }
 
 // cases are all attempts that tell worlds' keys apart.
@@ -332,10 +343,16 @@ func cases(now time.Time) func(func(attempt) bool) {
 		for _, model := range []string{"gpt-4o", "gpt-mini", "gpt-", "gpt-x", "openai/a", "openai/b", "openai/c", "openai/x", "y", "x", "yx"} {
 			for _, path := range []string{"POST /v1/chat/completions", "POST /embeddings", "POST /key/generate", "GET /key/list", "GET /team/info", "POST /team/new", "POST /v2/key/info"} {
 				for days := range 4 {
+					for _, prompt := range []string{"none", "q", "r"} {
+						method, path, _ := strings.Cut(path, " ")
+						if !yield(attempt{model, method, path, now.Add(time.Duration(days)*24*time.Hour + time.Hour), 0, 0, prompt}) {
+							return
+						}
+					}
 					for bound := range 4 {
 						method, path, _ := strings.Cut(path, " ")
-						c := attempt{model, method, path, now.Add(time.Duration(days)*24*time.Hour + time.Hour), 0, 0}
-						if !yield(attempt{c.model, c.method, c.path, c.at, money.Pico(bound), 0}) || !yield(attempt{c.model, c.method, c.path, c.at, 0, uint32(bound)}) {
+						c := attempt{model, method, path, now.Add(time.Duration(days)*24*time.Hour + time.Hour), 0, 0, ""}
+						if !yield(attempt{c.model, c.method, c.path, c.at, money.Pico(bound), 0, "p"}) || !yield(attempt{c.model, c.method, c.path, c.at, 0, uint32(bound), "p"}) {
 							return
 						}
 					}
@@ -353,7 +370,7 @@ func (j judge) infers(k *tenancy.Key, c attempt, in id.Team) bool {
 	case c.path != "/v1/chat/completions" && c.path != "/embeddings", k.Type == access.TypeManagement || k.Type == access.TypeReadOnly,
 		!routed(k, c), !k.Expires.IsZero() && !c.at.Before(k.Expires),
 		k.Limits.MaxBudget != nil && c.spent > *k.Limits.MaxBudget, k.Limits.RPM != nil && c.rate > *k.Limits.RPM,
-		!listed(k.Models, c.model, k.Team != ""):
+		!listed(k.Models, c.model, k.Team != ""), !prompted(k.Prompts, c):
 		return false
 	}
 	if u, ok := j.Set.User(nil, k.User); ok && !listed(u.Models, c.model, false) {
@@ -366,12 +383,23 @@ func (j judge) infers(k *tenancy.Key, c attempt, in id.Team) bool {
 	}
 	o := k.Organization
 	if team, ok := j.Set.Team(nil, k.Team); ok {
-		if o = team.Organization; !listed(team.Models, c.model, false) {
+		if o = team.Organization; !listed(team.Models, c.model, false) || !prompted(team.Prompts, c) {
 			return false
 		}
 	}
 	org, ok := j.Set.Organization(nil, o)
-	return !ok || listed(org.Models, c.model, false)
+	return !ok || listed(org.Models, c.model, false) && prompted(org.Prompts, c)
+}
+
+// prompted reports whether rules let a request have its prompt.
+func prompted(r tenancy.PromptRules, c attempt) bool {
+	switch c.prompt {
+	case "":
+		return true
+	case "none":
+		return !r.Required
+	}
+	return len(r.Allowed) == 0 || slices.Contains(r.Allowed, c.prompt)
 }
 
 // acts reports whether a key can do something in the management API as a user.
@@ -403,15 +431,16 @@ func listed(list []string, model string, team bool) bool {
 	})
 }
 
-// beyond finds a model that the asking key has not, by the judge of before and
-// after.
-func (j judge) beyond(t *rapid.T, what any, in id.Team, before, after func(model string) bool) {
+// beyond finds a model with one of some prompts that a change gives and the asking key has not.
+func (j judge) beyond(t *rapid.T, what any, in id.Team, prompts []string, gives func(c attempt) bool) {
 	for c := range cases(j.Time) {
 		c.path, c.at, c.spent, c.rate = "/v1/chat/completions", j.Time, 0, 0
 		wide := *j.asking // its models alone count here
 		wide.Type, wide.AllowedRoutes, wide.Limits, wide.Expires = access.TypeDefault, nil, tenancy.Limits{}, time.Time{}
-		if after(c.model) && !before(c.model) && !j.infers(&wide, c, in) {
-			t.Fatalf("%+v gives %s in %+v", *j.asking, c.model, what)
+		for _, c.prompt = range prompts {
+			if gives(c) && !j.infers(&wide, c, in) {
+				t.Fatalf("%+v gives %s with the prompt %s in %+v", *j.asking, c.model, c.prompt, what)
+			}
 		}
 	}
 }

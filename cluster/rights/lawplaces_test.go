@@ -9,7 +9,7 @@ import (
 )
 
 func (j judge) team(t *rapid.T) int {
-	after := tenancy.Team{ID: "new", Organization: someOrganization(t), Models: someModels(t), Limits: someLimits(t)}
+	after := tenancy.Team{ID: "new", Organization: someOrganization(t), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t)}
 	if oneIn(t, 2) { // closer to what may be let through
 		after.Organization = j.home()
 	}
@@ -18,9 +18,11 @@ func (j judge) team(t *rapid.T) int {
 		before = nil
 	} else {
 		changed := *before
-		switch rapid.IntRange(0, 2).Draw(t, "change") {
+		switch rapid.IntRange(0, 3).Draw(t, "change") {
 		case 0:
 			changed.Models = after.Models
+		case 2:
+			changed.Prompts = after.Prompts
 		case 1:
 			changed.Limits = after.Limits
 		default:
@@ -36,16 +38,16 @@ func (j judge) team(t *rapid.T) int {
 			j.reaches(t, team.Organization, after)
 		}
 	}
-	has := func(team *tenancy.Team) func(string) bool {
-		return func(m string) bool {
+	has := func(team *tenancy.Team) func(attempt) bool {
+		return func(c attempt) bool {
 			if team == nil {
 				return false
 			}
 			o, ok := j.Set.Organization(nil, team.Organization)
-			return listed(team.Models, m, false) && (!ok || listed(o.Models, m, false))
+			return listed(team.Models, c.model, false) && prompted(team.Prompts, c) && (!ok || listed(o.Models, c.model, false) && prompted(o.Prompts, c))
 		}
 	}
-	j.beyond(t, after, after.ID, has(before), has(&after))
+	j.beyond(t, after, after.ID, []string{"none", "p", "q", "r"}, func(c attempt) bool { return has(&after)(c) && !has(before)(c) })
 	var had *tenancy.Limits
 	if before != nil {
 		had = &before.Limits
@@ -61,14 +63,14 @@ func (j judge) member(t *rapid.T) int {
 		return 0
 	}
 	j.reaches(t, in.Organization, m)
-	has := func(m *tenancy.TeamMember) func(string) bool {
-		return func(model string) bool {
+	has := func(m *tenancy.TeamMember) func(attempt) bool {
+		return func(c attempt) bool {
 			o, ok := j.Set.Organization(nil, in.Organization)
-			return m != nil && listed(m.AllowedModels, model, true) && listed(in.Models, model, false) && (!ok || listed(o.Models, model, false))
+			return m != nil && listed(m.AllowedModels, c.model, true) && listed(in.Models, c.model, false) && (!ok || listed(o.Models, c.model, false))
 		}
 	}
 	before, _ := j.Set.TeamMember(nil, in.ID, m.User)
-	j.beyond(t, m, in.ID, has(before), has(&m))
+	j.beyond(t, m, in.ID, []string{""}, func(c attempt) bool { return has(&m)(c) && !has(before)(c) })
 	return 1
 }
 
@@ -104,10 +106,10 @@ func (j judge) user(t *rapid.T) int {
 			t.Fatalf("%+v gives the role of %+v", *j.asking, after)
 		}
 	}
-	has := func(u *tenancy.User) func(string) bool {
-		return func(m string) bool { return u != nil && listed(u.Models, m, false) }
+	has := func(u *tenancy.User) func(attempt) bool {
+		return func(c attempt) bool { return u != nil && listed(u.Models, c.model, false) }
 	}
-	j.beyond(t, after, "", has(before), has(&after))
+	j.beyond(t, after, "", []string{""}, func(c attempt) bool { return has(&after)(c) && !has(before)(c) })
 	var had *tenancy.Limits
 	if before != nil {
 		had = &before.Limits

@@ -25,7 +25,7 @@ func (r *Rights) MayManageTeam(t *tenancy.Team) error {
 
 // MayGrantTeam refuses a team, as the operation would leave it, if the caller may
 // not make it so. before is nil for one that is new. Models, aliases of models, limits,
-// the organization and blocked are for those above the team. Models that the
+// prompts, the organization and blocked are for those above the team. Models that the
 // organization has not are model_access_denied for every caller.
 func (r *Rights) MayGrantTeam(before, after *tenancy.Team) error {
 	if r.Admin() {
@@ -65,6 +65,8 @@ func (r *Rights) MayGrantTeam(before, after *tenancy.Team) error {
 		field = "blocked"
 	case !before.Limits.Same(after.Limits):
 		field = "limits"
+	case before.Prompts.Differing(after.Prompts) != "":
+		field = before.Prompts.Differing(after.Prompts)
 	default:
 		return r.checkDefaults(before, after)
 	}
@@ -131,12 +133,16 @@ func (r *Rights) organizationHas(before, after *tenancy.Team) error {
 
 // teamWithin refuses a team with more than the asking key has and the team had.
 func (r *Rights) teamWithin(before, after *tenancy.Team) error {
-	own, has := effectiveOf(r.set, r.tx, r.key), r.teamBounds(after)
+	own, has, prompts := effectiveOf(r.set, r.tx, r.key), r.teamBounds(after), r.teamPrompts(after)
 	limits := r.set.TeamTerms(r.tx, after)
-	if !has.Within(own.inTeams()) && (before == nil || !has.Within(r.teamBounds(before))) {
-		return exceeds("models")
+	what := prompts.exceeding(own.prompts)
+	if !has.Within(own.inTeams()) {
+		what = "models"
 	}
-	if what := exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.set.TeamTerms(r.tx, before)) != "") {
+	if what != "" && (before == nil || !has.Within(r.teamBounds(before)) || prompts.exceeding(r.teamPrompts(before)) != "") {
+		return exceeds(what)
+	}
+	if what = exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.set.TeamTerms(r.tx, before)) != "") {
 		return exceeds(what)
 	}
 	return nil

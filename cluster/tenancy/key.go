@@ -33,6 +33,7 @@ type Key struct {
 	AllowedRoutes []string          // empty means all
 	Type          string            // one of the types that package access has
 	Limits        Limits
+	Prompts       PromptRules
 	Rotations     uint32
 	Rotated       time.Time  // zero if never
 	Successor     id.KeyHash // of a key that was replaced and is accepted until Expires
@@ -58,6 +59,7 @@ const (
 	keyByBudget
 	keyByOrigin
 	keyByAliasClaim // by the names that claim an alias
+	keyByDefaultPrompt
 )
 
 func newKeys() *table.Table[Key] {
@@ -70,15 +72,16 @@ func newKeys() *table.Table[Key] {
 		Encode:   func(k *Key) proto.Message { return k.record() },
 		Decode:   decodeKey,
 		Indexes: []func(*Key) [][]byte{
-			keyByAlias:        func(k *Key) [][]byte { return given(k.Alias) },
-			keyByTeam:         func(k *Key) [][]byte { return given(string(k.Team)) },
-			keyByUser:         func(k *Key) [][]byte { return given(string(k.User)) },
-			keyByOrganization: func(k *Key) [][]byte { return given(string(k.Organization)) },
-			keyByAge:          func(k *Key) [][]byte { return [][]byte{record.Newest(k.CreatedAt)} },
-			keyByBudget:       func(k *Key) [][]byte { return given(string(k.Limits.Budget)) },
-			keyBySuccessor:    func(k *Key) [][]byte { return givenHash(k.Successor) },
-			keyByOrigin:       func(k *Key) [][]byte { return givenHash(k.Origin) },
-			keyByAliasClaim:   aliasClaims,
+			keyByAlias:         func(k *Key) [][]byte { return given(k.Alias) },
+			keyByTeam:          func(k *Key) [][]byte { return given(string(k.Team)) },
+			keyByUser:          func(k *Key) [][]byte { return given(string(k.User)) },
+			keyByOrganization:  func(k *Key) [][]byte { return given(string(k.Organization)) },
+			keyByAge:           func(k *Key) [][]byte { return [][]byte{record.Newest(k.CreatedAt)} },
+			keyByBudget:        func(k *Key) [][]byte { return given(string(k.Limits.Budget)) },
+			keyBySuccessor:     func(k *Key) [][]byte { return givenHash(k.Successor) },
+			keyByOrigin:        func(k *Key) [][]byte { return givenHash(k.Origin) },
+			keyByAliasClaim:    aliasClaims,
+			keyByDefaultPrompt: func(k *Key) [][]byte { return given(k.Prompts.Default) },
 		},
 	})
 }
@@ -104,7 +107,7 @@ func (k *Key) record() *clusterv1.VirtualKey {
 		ExpiresUnixNano: record.Nanos(k.Expires), Blocked: k.Blocked, MetadataJson: k.Metadata,
 		TeamId: string(k.Team), UserId: string(k.User), OrganizationId: string(k.Organization),
 		Tags: k.Tags, Aliases: record.NamedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
-		Limits: k.Limits.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
+		Limits: k.Limits.record(), Prompts: k.Prompts.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
 		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace, BoundedByUserId: string(k.BoundedBy),
 	}
 	if k.Successor != (id.KeyHash{}) {
@@ -133,7 +136,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		Expires: record.FromNanos(r.GetExpiresUnixNano()), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		Team: id.Team(r.GetTeamId()), User: id.User(r.GetUserId()), Organization: id.Organization(r.GetOrganizationId()),
 		Tags: r.GetTags(), Aliases: record.FromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
-		Limits: limitsFrom(r.GetLimits()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
 		aliasInPlace: r.GetAliasInPlace(), BoundedBy: id.User(r.GetBoundedByUserId()),
 	}

@@ -140,7 +140,8 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 }
 
 // ready sees that a key can be written as it is, in the place of another or of
-// none. The last thing that it does is to note the use of the key's budget.
+// none. The last thing that it does is to note the use of the key's budget and
+// default prompt.
 func (b *KeyBatch) ready(before, k *Key) error {
 	var bad int
 	if k.allowed, bad = access.Compile(k.Models); bad >= 0 {
@@ -156,7 +157,11 @@ func (b *KeyBatch) ready(before, k *Key) error {
 	if err := b.checkAlias(before, k); err != nil {
 		return err
 	}
-	return b.set.useBudget(b.tx, before.Limits.Budget, k.Limits.Budget)
+	if err := b.set.useBudget(b.tx, before.Limits.Budget, k.Limits.Budget); err != nil {
+		return err
+	}
+	b.set.useDefaultPrompt(b.tx, before.Prompts, k.Prompts)
+	return nil
 }
 
 // takes reports whether a key may do less than before, or may do so.
@@ -166,6 +171,7 @@ func (k *Key) takes(before *Key) bool {
 		k.Team != before.Team || k.User != before.User || k.Organization != before.Organization ||
 		k.Type != before.Type && k.Type != access.TypeDefault ||
 		len(k.AllowedRoutes) > 0 && !slices.Equal(k.AllowedRoutes, before.AllowedRoutes) ||
+		k.Prompts.takes(before.Prompts) ||
 		narrows(before.Models, k.Models, before.Limits, k.Limits)
 }
 

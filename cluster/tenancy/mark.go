@@ -13,8 +13,8 @@ import (
 )
 
 // collection is something that records are added to: the keys and members of a
-// team, what belongs to a user or an organization, those who have a budget's terms, the
-// hashes that have followed the first one of an account.
+// team, what belongs to a user or an organization, those who have a budget's terms, what
+// needs a prompt, the hashes that have followed the first one of an account.
 type collection struct {
 	what string // one of the letters below
 	id   string
@@ -27,6 +27,7 @@ const (
 	ofOrganization = "o"
 	ofBudget       = "b"
 	ofAccount      = "a"
+	ofPrompt       = "p"
 )
 
 func (c collection) key() []byte { return record.Join(c.what, c.id) }

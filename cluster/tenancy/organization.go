@@ -21,6 +21,7 @@ type Organization struct {
 	Models   []string // what its keys may use; empty means everything
 	Metadata string   // text of a JSON object; empty for none
 	Limits   Limits
+	Prompts  PromptRules
 	record.Meta
 
 	allowed *access.Models
@@ -40,8 +41,9 @@ type OrganizationMember struct {
 
 // indexes of the tables of organizations and their members.
 const (
-	organizationByAlias  = 0
-	organizationByBudget = 1
+	organizationByAlias         = 0
+	organizationByBudget        = 1
+	organizationByDefaultPrompt = 2
 
 	organizationMemberByOrganization = 0
 	organizationMemberByUser         = 1
@@ -55,12 +57,15 @@ func newOrganizations() *table.Table[Organization] {
 		Resource: event.ResourceOrganization,
 		Bounds:   func(o *Organization) (string, event.Bounds) { return string(o.ID), o.Limits.bounds() },
 		Encode: func(o *Organization) proto.Message {
-			return &clusterv1.Organization{Id: string(o.ID), Alias: o.Alias, Models: o.Models, MetadataJson: o.Metadata, Limits: o.Limits.record()}
+			return &clusterv1.Organization{
+				Id: string(o.ID), Alias: o.Alias, Models: o.Models, MetadataJson: o.Metadata, Limits: o.Limits.record(), Prompts: o.Prompts.record(),
+			}
 		},
 		Decode: decodeOrganization,
 		Indexes: []func(*Organization) [][]byte{
-			organizationByAlias:  func(o *Organization) [][]byte { return given(o.Alias) },
-			organizationByBudget: func(o *Organization) [][]byte { return given(string(o.Limits.Budget)) },
+			organizationByAlias:         func(o *Organization) [][]byte { return given(o.Alias) },
+			organizationByBudget:        func(o *Organization) [][]byte { return given(string(o.Limits.Budget)) },
+			organizationByDefaultPrompt: func(o *Organization) [][]byte { return given(o.Prompts.Default) },
 		},
 	})
 }
@@ -72,7 +77,7 @@ func decodeOrganization(_, value []byte) (*Organization, error) {
 	}
 	o := &Organization{
 		ID: id.Organization(r.GetId()), Alias: r.GetAlias(), Models: r.GetModels(), Metadata: r.GetMetadataJson(),
-		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
 	if o.allowed, bad = access.Compile(o.Models); bad >= 0 {

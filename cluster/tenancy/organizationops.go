@@ -59,7 +59,8 @@ func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organizati
 		}
 		tx.Claim(store.SpaceOrganizationAlias, []byte(o.Alias), []byte(o.ID))
 	}
-	if before.ID != "" && narrows(before.Models, o.Models, before.Limits, o.Limits) {
+	s.useDefaultPrompt(tx, before.Prompts, o.Prompts)
+	if before.ID != "" && (o.Prompts.takes(before.Prompts) || narrows(before.Models, o.Models, before.Limits, o.Limits)) {
 		tx.RequireFence()
 	}
 	o.Meta = tx.Stamped(before.Meta)

@@ -29,6 +29,7 @@ type Team struct {
 	MemberRPM, MemberTPM *uint32
 	MemberKeyDuration    string // the longest that a member's key is valid; empty for no bound
 	Limits               Limits
+	Prompts              PromptRules
 	record.Meta
 
 	allowed *access.Models
@@ -56,10 +57,11 @@ type TeamMember struct {
 
 // indexes of the tables of teams and their members.
 const (
-	teamByAlias        = 0
-	teamByOrganization = 1
-	teamByAge          = 2
-	teamByBudget       = 3
+	teamByAlias         = 0
+	teamByOrganization  = 1
+	teamByAge           = 2
+	teamByBudget        = 3
+	teamByDefaultPrompt = 4
 
 	teamMemberByTeam = 0
 	teamMemberByUser = 1
@@ -75,10 +77,11 @@ func newTeams() *table.Table[Team] {
 		Encode:   func(t *Team) proto.Message { return t.record() },
 		Decode:   decodeTeam,
 		Indexes: []func(*Team) [][]byte{
-			teamByAlias:        func(t *Team) [][]byte { return [][]byte{[]byte(t.Alias)} }, // those without a name, too: lists go by it
-			teamByOrganization: func(t *Team) [][]byte { return given(string(t.Organization)) },
-			teamByAge:          func(t *Team) [][]byte { return [][]byte{record.Newest(t.CreatedAt)} },
-			teamByBudget:       func(t *Team) [][]byte { return given(string(t.Limits.Budget)) },
+			teamByAlias:         func(t *Team) [][]byte { return [][]byte{[]byte(t.Alias)} }, // those without a name, too: lists go by it
+			teamByOrganization:  func(t *Team) [][]byte { return given(string(t.Organization)) },
+			teamByAge:           func(t *Team) [][]byte { return [][]byte{record.Newest(t.CreatedAt)} },
+			teamByBudget:        func(t *Team) [][]byte { return given(string(t.Limits.Budget)) },
+			teamByDefaultPrompt: func(t *Team) [][]byte { return given(t.Prompts.Default) },
 		},
 	})
 }
@@ -89,6 +92,7 @@ func (t *Team) record() *clusterv1.Team {
 		Tags: t.Tags, Blocked: t.Blocked, MetadataJson: t.Metadata, MemberPermissions: t.MemberPermissions,
 		MemberBudgetPico: (*int64)(t.MemberBudget), MemberBudgetDuration: t.MemberBudgetDuration,
 		MemberRpmLimit: t.MemberRPM, MemberTpmLimit: t.MemberTPM, MemberKeyDuration: t.MemberKeyDuration, Limits: t.Limits.record(),
+		Prompts: t.Prompts.record(),
 	}
 }
 
@@ -102,7 +106,7 @@ func decodeTeam(_, value []byte) (*Team, error) {
 		ModelAliases: record.FromNamedValues(r.GetModelAliases()), Tags: r.GetTags(), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		MemberPermissions: r.GetMemberPermissions(), MemberBudget: (*money.Pico)(r.MemberBudgetPico), MemberBudgetDuration: r.GetMemberBudgetDuration(),
 		MemberRPM: r.MemberRpmLimit, MemberTPM: r.MemberTpmLimit, MemberKeyDuration: r.GetMemberKeyDuration(),
-		Limits: limitsFrom(r.GetLimits()), Meta: record.MetaOf(r.GetStamp()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
 	if t.allowed, bad = access.Compile(t.Models); bad >= 0 {

@@ -52,6 +52,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 	if err := s.useBudget(tx, before.Limits.Budget, t.Limits.Budget); err != nil {
 		return nil, err
 	}
+	s.useDefaultPrompt(tx, before.Prompts, t.Prompts)
 	if before.ID != "" && t.takes(before) {
 		tx.RequireFence()
 	}
@@ -105,6 +106,7 @@ func (t *Team) takes(before *Team) bool {
 	now := t.Permissions()
 	return t.Blocked && !before.Blocked ||
 		t.Organization != before.Organization ||
+		t.Prompts.takes(before.Prompts) ||
 		narrows(before.Models, t.Models, before.Limits, t.Limits) ||
 		narrows(nil, nil, before.memberLimits(), t.memberLimits()) ||
 		slices.ContainsFunc(before.Permissions(), func(p string) bool { return !slices.Contains(now, p) })

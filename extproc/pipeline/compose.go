@@ -21,6 +21,10 @@ import (
 // compose puts the prompt that the request names into its body. All stages after it, and each
 // attempt, have the composed body. A request without a prompt keeps its own.
 func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
+	terms := x.Principal.Prompts()
+	if err := p.prompted(x, &terms); err != nil {
+		return err
+	}
 	named := &x.Options.Prompt
 	if named.ID == "" {
 		if named.Variables != nil || named.Version != 0 || named.Label != "" {
@@ -37,7 +41,7 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 			Detail: "This node is cut off from its cluster and cannot tell whether the prompt is still the same. Try another node, or again later.",
 		}
 	}
-	prompt, err := p.rendered(x)
+	prompt, err := p.rendered(x, &terms)
 	if err != nil {
 		return err
 	}
@@ -68,12 +72,46 @@ func (p *Pipeline) recompose(x *Exchange, body []byte) error {
 	return x.Facts.RequireModel()
 }
 
+// prompted applies the rules of the caller's key, team and organization: requests for chats that
+// name no prompt get the default, and where a prompt is required they have no instructions of
+// their own.
+func (p *Pipeline) prompted(x *Exchange, terms *tenancy.PromptTerms) error {
+	named := &x.Options.Prompt
+	if named.ID == "" && x.op.composes() {
+		named.ID = terms.Default
+	} else {
+		terms.Default = "" // not used
+	}
+	if !terms.Required {
+		return nil
+	}
+	switch {
+	case !x.op.composes():
+		return &fault.Error{
+			Kind: fault.Denied, Code: "prompt_required",
+			Detail: "Requests with this API key must name a prompt, and " + x.Inbound.Path + " takes none. Use an endpoint for chats, or another API key.",
+		}
+	case named.ID == "":
+		return &fault.Error{
+			Kind: fault.Denied, Code: "prompt_required", Param: "prompt_id",
+			Detail: "Requests with this API key must name a prompt. Send prompt_id.",
+		}
+	}
+	if at := p.composers[x.op.language.Name()].Instructions(x.Body); at != "" {
+		return &fault.Error{
+			Kind: fault.Denied, Code: "instructions_denied", Param: at,
+			Detail: "The prompts of this API key give the instructions: its requests may not send system or developer messages. Remove " + at + ".",
+		}
+	}
+	return nil
+}
+
 // rendered finds the prompt and renders it. One end user, else one session, gets the same version
 // of a label that is split.
-func (p *Pipeline) rendered(x *Exchange) (*compose.Prompt, error) {
+func (*Pipeline) rendered(x *Exchange, terms *tenancy.PromptTerms) (*compose.Prompt, error) {
 	named := &x.Options.Prompt
 	who := cmp.Or(string(x.Options.Customer), x.Options.Session, string(x.ID))
-	choice, err := x.View.Prompts.Resolve(x.promptReader(), named.ID, named.Version, named.Label, who)
+	choice, err := x.choose(terms, who)
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +126,31 @@ func (p *Pipeline) rendered(x *Exchange) (*compose.Prompt, error) {
 		out.Settings = append(out.Settings, compose.Setting(s))
 	}
 	return out, nil
+}
+
+// choose returns the version of the prompt that the request gets. A prompt that the rules of the key
+// do not allow is one that does not exist, whatever else the request says about it.
+func (x *Exchange) choose(terms *tenancy.PromptTerms, who string) (choice prompts.Choice, err error) {
+	named, reader := &x.Options.Prompt, x.promptReader()
+	ref := named.ID
+	if terms.Limited() {
+		var p *prompts.Prompt
+		if p, err = x.View.Prompts.Find(nil, prompts.FieldID, ref, reader); err == nil {
+			if ref = p.ID; !terms.Allow(ref) {
+				err = x.View.Prompts.NotFound(prompts.FieldID)
+			}
+		}
+	}
+	if err == nil {
+		choice, err = x.View.Prompts.Resolve(reader, ref, named.Version, named.Label, who)
+	}
+	if f := fault.From(err); f != nil && f.Code == "prompt_not_found" && terms.Default != "" {
+		return choice, &fault.Error{
+			Kind: f.Kind, Code: f.Code, Param: f.Param,
+			Detail: "The request names no prompt, and the default_prompt_id of the " + terms.DefaultOf + " names one that does not exist or that this API key may not use. Send prompt_id, or have the default changed.",
+		}
+	}
+	return choice, err
 }
 
 // promptReader returns which prompts the request may use: those of its organization and those of

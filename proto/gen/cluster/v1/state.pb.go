@@ -512,8 +512,10 @@ type VirtualKey struct {
 	// Of a key of a team that belongs to no user: the user whose bounds hold for the key,
 	// because that user made it as an admin or member of the team; empty for none.
 	BoundedByUserId string `protobuf:"bytes,24,opt,name=bounded_by_user_id,json=boundedByUserId,proto3" json:"bounded_by_user_id,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Which prompts its requests use.
+	Prompts       *PromptRules `protobuf:"bytes,25,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *VirtualKey) Reset() {
@@ -714,6 +716,77 @@ func (x *VirtualKey) GetBoundedByUserId() string {
 	return ""
 }
 
+func (x *VirtualKey) GetPrompts() *PromptRules {
+	if x != nil {
+		return x.Prompts
+	}
+	return nil
+}
+
+// PromptRules say which prompts the requests of a key, a team or an organization use.
+type PromptRules struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The ids of the prompts that requests may name; none means all.
+	Allowed []string `protobuf:"bytes,1,rep,name=allowed,proto3" json:"allowed,omitempty"`
+	// The id of the prompt of requests that name none; empty for none.
+	DefaultId string `protobuf:"bytes,2,opt,name=default_id,json=defaultId,proto3" json:"default_id,omitempty"`
+	// Whether each request must have a prompt, and no instructions of its own.
+	Required      bool `protobuf:"varint,3,opt,name=required,proto3" json:"required,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PromptRules) Reset() {
+	*x = PromptRules{}
+	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PromptRules) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PromptRules) ProtoMessage() {}
+
+func (x *PromptRules) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PromptRules.ProtoReflect.Descriptor instead.
+func (*PromptRules) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *PromptRules) GetAllowed() []string {
+	if x != nil {
+		return x.Allowed
+	}
+	return nil
+}
+
+func (x *PromptRules) GetDefaultId() string {
+	if x != nil {
+		return x.DefaultId
+	}
+	return ""
+}
+
+func (x *PromptRules) GetRequired() bool {
+	if x != nil {
+		return x.Required
+	}
+	return false
+}
+
 // Limits bound what is spent and how fast. What is not set has no bound. Money is
 // in pico-dollars.
 type Limits struct {
@@ -742,7 +815,7 @@ type Limits struct {
 
 func (x *Limits) Reset() {
 	*x = Limits{}
-	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	mi := &file_cluster_v1_state_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -754,7 +827,7 @@ func (x *Limits) String() string {
 func (*Limits) ProtoMessage() {}
 
 func (x *Limits) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[5]
+	mi := &file_cluster_v1_state_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -767,7 +840,7 @@ func (x *Limits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Limits.ProtoReflect.Descriptor instead.
 func (*Limits) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Limits) GetMaxBudgetPico() int64 {
@@ -859,7 +932,7 @@ type ModelLimits struct {
 
 func (x *ModelLimits) Reset() {
 	*x = ModelLimits{}
-	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	mi := &file_cluster_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -871,7 +944,7 @@ func (x *ModelLimits) String() string {
 func (*ModelLimits) ProtoMessage() {}
 
 func (x *ModelLimits) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[6]
+	mi := &file_cluster_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -884,7 +957,7 @@ func (x *ModelLimits) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ModelLimits.ProtoReflect.Descriptor instead.
 func (*ModelLimits) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ModelLimits) GetModel() string {
@@ -989,7 +1062,7 @@ type RouterSettings struct {
 
 func (x *RouterSettings) Reset() {
 	*x = RouterSettings{}
-	mi := &file_cluster_v1_state_proto_msgTypes[7]
+	mi := &file_cluster_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1001,7 +1074,7 @@ func (x *RouterSettings) String() string {
 func (*RouterSettings) ProtoMessage() {}
 
 func (x *RouterSettings) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[7]
+	mi := &file_cluster_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1014,7 +1087,7 @@ func (x *RouterSettings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RouterSettings.ProtoReflect.Descriptor instead.
 func (*RouterSettings) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RouterSettings) GetRoutingStrategy() string {
@@ -1154,7 +1227,7 @@ type StringList struct {
 
 func (x *StringList) Reset() {
 	*x = StringList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[8]
+	mi := &file_cluster_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1166,7 +1239,7 @@ func (x *StringList) String() string {
 func (*StringList) ProtoMessage() {}
 
 func (x *StringList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[8]
+	mi := &file_cluster_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1179,7 +1252,7 @@ func (x *StringList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StringList.ProtoReflect.Descriptor instead.
 func (*StringList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *StringList) GetValues() []string {
@@ -1200,7 +1273,7 @@ type AliasList struct {
 
 func (x *AliasList) Reset() {
 	*x = AliasList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[9]
+	mi := &file_cluster_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1212,7 +1285,7 @@ func (x *AliasList) String() string {
 func (*AliasList) ProtoMessage() {}
 
 func (x *AliasList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[9]
+	mi := &file_cluster_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1225,7 +1298,7 @@ func (x *AliasList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AliasList.ProtoReflect.Descriptor instead.
 func (*AliasList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AliasList) GetValues() []*NamedValue {
@@ -1246,7 +1319,7 @@ type FallbackList struct {
 
 func (x *FallbackList) Reset() {
 	*x = FallbackList{}
-	mi := &file_cluster_v1_state_proto_msgTypes[10]
+	mi := &file_cluster_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1258,7 +1331,7 @@ func (x *FallbackList) String() string {
 func (*FallbackList) ProtoMessage() {}
 
 func (x *FallbackList) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[10]
+	mi := &file_cluster_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1271,7 +1344,7 @@ func (x *FallbackList) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FallbackList.ProtoReflect.Descriptor instead.
 func (*FallbackList) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *FallbackList) GetValues() []*Fallback {
@@ -1294,7 +1367,7 @@ type Fallback struct {
 
 func (x *Fallback) Reset() {
 	*x = Fallback{}
-	mi := &file_cluster_v1_state_proto_msgTypes[11]
+	mi := &file_cluster_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1306,7 +1379,7 @@ func (x *Fallback) String() string {
 func (*Fallback) ProtoMessage() {}
 
 func (x *Fallback) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[11]
+	mi := &file_cluster_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1319,7 +1392,7 @@ func (x *Fallback) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Fallback.ProtoReflect.Descriptor instead.
 func (*Fallback) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Fallback) GetFrom() string {
@@ -1352,7 +1425,7 @@ type AppliedMark struct {
 
 func (x *AppliedMark) Reset() {
 	*x = AppliedMark{}
-	mi := &file_cluster_v1_state_proto_msgTypes[12]
+	mi := &file_cluster_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1364,7 +1437,7 @@ func (x *AppliedMark) String() string {
 func (*AppliedMark) ProtoMessage() {}
 
 func (x *AppliedMark) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[12]
+	mi := &file_cluster_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1377,7 +1450,7 @@ func (x *AppliedMark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AppliedMark.ProtoReflect.Descriptor instead.
 func (*AppliedMark) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *AppliedMark) GetIndex() uint64 {
@@ -1425,7 +1498,7 @@ type CommandOutcome struct {
 
 func (x *CommandOutcome) Reset() {
 	*x = CommandOutcome{}
-	mi := &file_cluster_v1_state_proto_msgTypes[13]
+	mi := &file_cluster_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1437,7 +1510,7 @@ func (x *CommandOutcome) String() string {
 func (*CommandOutcome) ProtoMessage() {}
 
 func (x *CommandOutcome) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[13]
+	mi := &file_cluster_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1450,7 +1523,7 @@ func (x *CommandOutcome) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommandOutcome.ProtoReflect.Descriptor instead.
 func (*CommandOutcome) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *CommandOutcome) GetIndex() uint64 {
@@ -1517,7 +1590,7 @@ type RetiredNode struct {
 
 func (x *RetiredNode) Reset() {
 	*x = RetiredNode{}
-	mi := &file_cluster_v1_state_proto_msgTypes[14]
+	mi := &file_cluster_v1_state_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1529,7 +1602,7 @@ func (x *RetiredNode) String() string {
 func (*RetiredNode) ProtoMessage() {}
 
 func (x *RetiredNode) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_state_proto_msgTypes[14]
+	mi := &file_cluster_v1_state_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1542,7 +1615,7 @@ func (x *RetiredNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetiredNode.ProtoReflect.Descriptor instead.
 func (*RetiredNode) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_state_proto_rawDescGZIP(), []int{14}
+	return file_cluster_v1_state_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RetiredNode) GetNode() string {
@@ -1615,7 +1688,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
 	"\forganization\x18\x15 \x01(\tR\forganization\x128\n" +
-	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xd9\x06\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\x92\a\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1644,7 +1717,13 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\vparent_hash\x18\x16 \x01(\fB\x04\x88\xb5\x18\x02R\n" +
 	"parentHash\x12*\n" +
 	"\x0ealias_in_place\x18\x17 \x01(\bB\x04\x88\xb5\x18\x02R\faliasInPlace\x121\n" +
-	"\x12bounded_by_user_id\x18\x18 \x01(\tB\x04\x88\xb5\x18\x03R\x0fboundedByUserId\"\xe7\x03\n" +
+	"\x12bounded_by_user_id\x18\x18 \x01(\tB\x04\x88\xb5\x18\x03R\x0fboundedByUserId\x127\n" +
+	"\aprompts\x18\x19 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\"b\n" +
+	"\vPromptRules\x12\x18\n" +
+	"\aallowed\x18\x01 \x03(\tR\aallowed\x12\x1d\n" +
+	"\n" +
+	"default_id\x18\x02 \x01(\tR\tdefaultId\x12\x1a\n" +
+	"\brequired\x18\x03 \x01(\bR\brequired\"\xe7\x03\n" +
 	"\x06Limits\x12+\n" +
 	"\x0fmax_budget_pico\x18\x01 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12-\n" +
 	"\x10soft_budget_pico\x18\x02 \x01(\x03H\x01R\x0esoftBudgetPico\x88\x01\x01\x12'\n" +
@@ -1755,23 +1834,24 @@ func file_cluster_v1_state_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_state_proto_rawDescData
 }
 
-var file_cluster_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_cluster_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 16)
 var file_cluster_v1_state_proto_goTypes = []any{
 	(*NamedValue)(nil),     // 0: cluster.v1.NamedValue
 	(*SealedValue)(nil),    // 1: cluster.v1.SealedValue
 	(*Stamp)(nil),          // 2: cluster.v1.Stamp
 	(*Deployment)(nil),     // 3: cluster.v1.Deployment
 	(*VirtualKey)(nil),     // 4: cluster.v1.VirtualKey
-	(*Limits)(nil),         // 5: cluster.v1.Limits
-	(*ModelLimits)(nil),    // 6: cluster.v1.ModelLimits
-	(*RouterSettings)(nil), // 7: cluster.v1.RouterSettings
-	(*StringList)(nil),     // 8: cluster.v1.StringList
-	(*AliasList)(nil),      // 9: cluster.v1.AliasList
-	(*FallbackList)(nil),   // 10: cluster.v1.FallbackList
-	(*Fallback)(nil),       // 11: cluster.v1.Fallback
-	(*AppliedMark)(nil),    // 12: cluster.v1.AppliedMark
-	(*CommandOutcome)(nil), // 13: cluster.v1.CommandOutcome
-	(*RetiredNode)(nil),    // 14: cluster.v1.RetiredNode
+	(*PromptRules)(nil),    // 5: cluster.v1.PromptRules
+	(*Limits)(nil),         // 6: cluster.v1.Limits
+	(*ModelLimits)(nil),    // 7: cluster.v1.ModelLimits
+	(*RouterSettings)(nil), // 8: cluster.v1.RouterSettings
+	(*StringList)(nil),     // 9: cluster.v1.StringList
+	(*AliasList)(nil),      // 10: cluster.v1.AliasList
+	(*FallbackList)(nil),   // 11: cluster.v1.FallbackList
+	(*Fallback)(nil),       // 12: cluster.v1.Fallback
+	(*AppliedMark)(nil),    // 13: cluster.v1.AppliedMark
+	(*CommandOutcome)(nil), // 14: cluster.v1.CommandOutcome
+	(*RetiredNode)(nil),    // 15: cluster.v1.RetiredNode
 }
 var file_cluster_v1_state_proto_depIdxs = []int32{
 	0,  // 0: cluster.v1.Deployment.prices:type_name -> cluster.v1.NamedValue
@@ -1779,23 +1859,24 @@ var file_cluster_v1_state_proto_depIdxs = []int32{
 	2,  // 2: cluster.v1.Deployment.stamp:type_name -> cluster.v1.Stamp
 	2,  // 3: cluster.v1.VirtualKey.stamp:type_name -> cluster.v1.Stamp
 	0,  // 4: cluster.v1.VirtualKey.aliases:type_name -> cluster.v1.NamedValue
-	5,  // 5: cluster.v1.VirtualKey.limits:type_name -> cluster.v1.Limits
-	6,  // 6: cluster.v1.Limits.models:type_name -> cluster.v1.ModelLimits
-	8,  // 7: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
-	9,  // 8: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
-	10, // 9: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
-	8,  // 10: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
-	10, // 11: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
-	10, // 12: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
-	2,  // 13: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
-	0,  // 14: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
-	11, // 15: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
-	2,  // 16: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	6,  // 5: cluster.v1.VirtualKey.limits:type_name -> cluster.v1.Limits
+	5,  // 6: cluster.v1.VirtualKey.prompts:type_name -> cluster.v1.PromptRules
+	7,  // 7: cluster.v1.Limits.models:type_name -> cluster.v1.ModelLimits
+	9,  // 8: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
+	10, // 9: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
+	11, // 10: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
+	9,  // 11: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
+	11, // 12: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
+	11, // 13: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
+	2,  // 14: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
+	0,  // 15: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
+	12, // 16: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
+	2,  // 17: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_state_proto_init() }
@@ -1804,16 +1885,16 @@ func file_cluster_v1_state_proto_init() {
 		return
 	}
 	file_cluster_v1_version_proto_init()
-	file_cluster_v1_state_proto_msgTypes[5].OneofWrappers = []any{}
 	file_cluster_v1_state_proto_msgTypes[6].OneofWrappers = []any{}
 	file_cluster_v1_state_proto_msgTypes[7].OneofWrappers = []any{}
+	file_cluster_v1_state_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_state_proto_rawDesc), len(file_cluster_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   16,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -38,6 +38,8 @@ type Organization struct {
 	MetadataJson string `protobuf:"bytes,4,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
 	// What bounds it.
 	Limits *Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Which prompts its requests use.
+	Prompts *PromptRules `protobuf:"bytes,6,opt,name=prompts,proto3" json:"prompts,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -105,6 +107,13 @@ func (x *Organization) GetMetadataJson() string {
 func (x *Organization) GetLimits() *Limits {
 	if x != nil {
 		return x.Limits
+	}
+	return nil
+}
+
+func (x *Organization) GetPrompts() *PromptRules {
+	if x != nil {
+		return x.Prompts
 	}
 	return nil
 }
@@ -231,6 +240,8 @@ type Team struct {
 	MemberKeyDuration string `protobuf:"bytes,14,opt,name=member_key_duration,json=memberKeyDuration,proto3" json:"member_key_duration,omitempty"`
 	// What bounds it.
 	Limits *Limits `protobuf:"bytes,15,opt,name=limits,proto3" json:"limits,omitempty"`
+	// Which prompts its requests use.
+	Prompts *PromptRules `protobuf:"bytes,16,opt,name=prompts,proto3" json:"prompts,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -368,6 +379,13 @@ func (x *Team) GetMemberKeyDuration() string {
 func (x *Team) GetLimits() *Limits {
 	if x != nil {
 		return x.Limits
+	}
+	return nil
+}
+
+func (x *Team) GetPrompts() *PromptRules {
+	if x != nil {
+		return x.Prompts
 	}
 	return nil
 }
@@ -812,13 +830,14 @@ var File_cluster_v1_tenancy_proto protoreflect.FileDescriptor
 const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/tenancy.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xc6\x01\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xff\x01\n" +
 	"\fOrganization\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12\x16\n" +
 	"\x06models\x18\x03 \x03(\tR\x06models\x12#\n" +
 	"\rmetadata_json\x18\x04 \x01(\tR\fmetadataJson\x12*\n" +
-	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
+	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x127\n" +
+	"\aprompts\x18\x06 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xd4\x01\n" +
 	"\x12OrganizationMember\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12\x17\n" +
@@ -826,7 +845,7 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\x04role\x18\x03 \x01(\tR\x04role\x12+\n" +
 	"\x0fmax_budget_pico\x18\x04 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampB\x12\n" +
-	"\x10_max_budget_pico\"\xb9\x05\n" +
+	"\x10_max_budget_pico\"\xf2\x05\n" +
 	"\x04Team\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12'\n" +
@@ -843,7 +862,8 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\x10member_rpm_limit\x18\f \x01(\rH\x01R\x0ememberRpmLimit\x88\x01\x01\x12-\n" +
 	"\x10member_tpm_limit\x18\r \x01(\rH\x02R\x0ememberTpmLimit\x88\x01\x01\x12.\n" +
 	"\x13member_key_duration\x18\x0e \x01(\tR\x11memberKeyDuration\x12*\n" +
-	"\x06limits\x18\x0f \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x12'\n" +
+	"\x06limits\x18\x0f \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x127\n" +
+	"\aprompts\x18\x10 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampB\x15\n" +
 	"\x13_member_budget_picoB\x13\n" +
 	"\x11_member_rpm_limitB\x13\n" +
@@ -913,28 +933,31 @@ var file_cluster_v1_tenancy_proto_goTypes = []any{
 	(*Customer)(nil),           // 5: cluster.v1.Customer
 	(*Budget)(nil),             // 6: cluster.v1.Budget
 	(*Limits)(nil),             // 7: cluster.v1.Limits
-	(*Stamp)(nil),              // 8: cluster.v1.Stamp
-	(*NamedValue)(nil),         // 9: cluster.v1.NamedValue
+	(*PromptRules)(nil),        // 8: cluster.v1.PromptRules
+	(*Stamp)(nil),              // 9: cluster.v1.Stamp
+	(*NamedValue)(nil),         // 10: cluster.v1.NamedValue
 }
 var file_cluster_v1_tenancy_proto_depIdxs = []int32{
 	7,  // 0: cluster.v1.Organization.limits:type_name -> cluster.v1.Limits
-	8,  // 1: cluster.v1.Organization.stamp:type_name -> cluster.v1.Stamp
-	8,  // 2: cluster.v1.OrganizationMember.stamp:type_name -> cluster.v1.Stamp
-	9,  // 3: cluster.v1.Team.model_aliases:type_name -> cluster.v1.NamedValue
-	7,  // 4: cluster.v1.Team.limits:type_name -> cluster.v1.Limits
-	8,  // 5: cluster.v1.Team.stamp:type_name -> cluster.v1.Stamp
-	8,  // 6: cluster.v1.TeamMember.stamp:type_name -> cluster.v1.Stamp
-	7,  // 7: cluster.v1.User.limits:type_name -> cluster.v1.Limits
-	8,  // 8: cluster.v1.User.stamp:type_name -> cluster.v1.Stamp
-	7,  // 9: cluster.v1.Customer.limits:type_name -> cluster.v1.Limits
-	8,  // 10: cluster.v1.Customer.stamp:type_name -> cluster.v1.Stamp
-	7,  // 11: cluster.v1.Budget.limits:type_name -> cluster.v1.Limits
-	8,  // 12: cluster.v1.Budget.stamp:type_name -> cluster.v1.Stamp
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	8,  // 1: cluster.v1.Organization.prompts:type_name -> cluster.v1.PromptRules
+	9,  // 2: cluster.v1.Organization.stamp:type_name -> cluster.v1.Stamp
+	9,  // 3: cluster.v1.OrganizationMember.stamp:type_name -> cluster.v1.Stamp
+	10, // 4: cluster.v1.Team.model_aliases:type_name -> cluster.v1.NamedValue
+	7,  // 5: cluster.v1.Team.limits:type_name -> cluster.v1.Limits
+	8,  // 6: cluster.v1.Team.prompts:type_name -> cluster.v1.PromptRules
+	9,  // 7: cluster.v1.Team.stamp:type_name -> cluster.v1.Stamp
+	9,  // 8: cluster.v1.TeamMember.stamp:type_name -> cluster.v1.Stamp
+	7,  // 9: cluster.v1.User.limits:type_name -> cluster.v1.Limits
+	9,  // 10: cluster.v1.User.stamp:type_name -> cluster.v1.Stamp
+	7,  // 11: cluster.v1.Customer.limits:type_name -> cluster.v1.Limits
+	9,  // 12: cluster.v1.Customer.stamp:type_name -> cluster.v1.Stamp
+	7,  // 13: cluster.v1.Budget.limits:type_name -> cluster.v1.Limits
+	9,  // 14: cluster.v1.Budget.stamp:type_name -> cluster.v1.Stamp
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_tenancy_proto_init() }

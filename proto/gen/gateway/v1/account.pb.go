@@ -496,6 +496,12 @@ type TeamRecord struct {
 	TeamMemberTpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,16,opt,name=team_member_tpm_limit,json=teamMemberTpmLimit,proto3" json:"team_member_tpm_limit,omitempty"`
 	// The longest that a member's key is valid; null for no bound.
 	TeamMemberKeyDuration *wrapperspb.StringValue `protobuf:"bytes,17,opt,name=team_member_key_duration,json=teamMemberKeyDuration,proto3" json:"team_member_key_duration,omitempty"`
+	// The ids of the prompts that requests of the team's keys may name; none means all that they may use.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The id of the prompt of requests that name none; null for none.
+	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
+	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, in USD; null for no bound.
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
@@ -687,6 +693,27 @@ func (x *TeamRecord) GetTeamMemberKeyDuration() *wrapperspb.StringValue {
 		return x.TeamMemberKeyDuration
 	}
 	return nil
+}
+
+func (x *TeamRecord) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *TeamRecord) GetDefaultPromptId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.DefaultPromptId
+	}
+	return nil
+}
+
+func (x *TeamRecord) GetRequirePrompt() bool {
+	if x != nil {
+		return x.RequirePrompt
+	}
+	return false
 }
 
 func (x *TeamRecord) GetMaxBudget() *wrapperspb.DoubleValue {
@@ -899,7 +926,7 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12;\n" +
 	"\n" +
 	"user_email\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\tuserEmail\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"\xb6\x13\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"\xd0\x14\n" +
 	"\n" +
 	"TeamRecord\x12\x17\n" +
 	"\ateam_id\x18\x01 \x01(\tR\x06teamId\x12;\n" +
@@ -920,7 +947,10 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x1bteam_member_budget_duration\x18\x0e \x01(\v2\x1c.google.protobuf.StringValueR\x18teamMemberBudgetDuration\x12O\n" +
 	"\x15team_member_rpm_limit\x18\x0f \x01(\v2\x1c.google.protobuf.UInt32ValueR\x12teamMemberRpmLimit\x12O\n" +
 	"\x15team_member_tpm_limit\x18\x10 \x01(\v2\x1c.google.protobuf.UInt32ValueR\x12teamMemberTpmLimit\x12U\n" +
-	"\x18team_member_key_duration\x18\x11 \x01(\v2\x1c.google.protobuf.StringValueR\x15teamMemberKeyDuration\x12;\n" +
+	"\x18team_member_key_duration\x18\x11 \x01(\v2\x1c.google.protobuf.StringValueR\x15teamMemberKeyDuration\x12'\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tR\x0eallowedPrompts\x12H\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12;\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
 	"\vsoft_budget\x18\x1f \x01(\v2\x1c.google.protobuf.DoubleValueR\n" +
@@ -1031,28 +1061,29 @@ var file_gateway_v1_account_proto_depIdxs = []int32{
 	16, // 28: gateway.v1.TeamRecord.team_member_rpm_limit:type_name -> google.protobuf.UInt32Value
 	16, // 29: gateway.v1.TeamRecord.team_member_tpm_limit:type_name -> google.protobuf.UInt32Value
 	13, // 30: gateway.v1.TeamRecord.team_member_key_duration:type_name -> google.protobuf.StringValue
-	15, // 31: gateway.v1.TeamRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	15, // 32: gateway.v1.TeamRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	13, // 33: gateway.v1.TeamRecord.budget_duration:type_name -> google.protobuf.StringValue
-	16, // 34: gateway.v1.TeamRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	16, // 35: gateway.v1.TeamRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	16, // 36: gateway.v1.TeamRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	16, // 37: gateway.v1.TeamRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	9,  // 38: gateway.v1.TeamRecord.model_max_budget:type_name -> gateway.v1.TeamRecord.ModelMaxBudgetEntry
-	13, // 39: gateway.v1.TeamRecord.budget_id:type_name -> google.protobuf.StringValue
-	10, // 40: gateway.v1.TeamRecord.model_rpm_limit:type_name -> gateway.v1.TeamRecord.ModelRpmLimitEntry
-	11, // 41: gateway.v1.TeamRecord.model_tpm_limit:type_name -> gateway.v1.TeamRecord.ModelTpmLimitEntry
-	12, // 42: gateway.v1.TeamRecord.model_spend:type_name -> gateway.v1.TeamRecord.ModelSpendEntry
-	17, // 43: gateway.v1.TeamRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
-	17, // 44: gateway.v1.TeamRecord.created_at:type_name -> google.protobuf.Timestamp
-	17, // 45: gateway.v1.TeamRecord.updated_at:type_name -> google.protobuf.Timestamp
-	18, // 46: gateway.v1.UserRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	18, // 47: gateway.v1.TeamRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	48, // [48:48] is the sub-list for method output_type
-	48, // [48:48] is the sub-list for method input_type
-	48, // [48:48] is the sub-list for extension type_name
-	48, // [48:48] is the sub-list for extension extendee
-	0,  // [0:48] is the sub-list for field type_name
+	13, // 31: gateway.v1.TeamRecord.default_prompt_id:type_name -> google.protobuf.StringValue
+	15, // 32: gateway.v1.TeamRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	15, // 33: gateway.v1.TeamRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	13, // 34: gateway.v1.TeamRecord.budget_duration:type_name -> google.protobuf.StringValue
+	16, // 35: gateway.v1.TeamRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	16, // 36: gateway.v1.TeamRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 37: gateway.v1.TeamRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	16, // 38: gateway.v1.TeamRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	9,  // 39: gateway.v1.TeamRecord.model_max_budget:type_name -> gateway.v1.TeamRecord.ModelMaxBudgetEntry
+	13, // 40: gateway.v1.TeamRecord.budget_id:type_name -> google.protobuf.StringValue
+	10, // 41: gateway.v1.TeamRecord.model_rpm_limit:type_name -> gateway.v1.TeamRecord.ModelRpmLimitEntry
+	11, // 42: gateway.v1.TeamRecord.model_tpm_limit:type_name -> gateway.v1.TeamRecord.ModelTpmLimitEntry
+	12, // 43: gateway.v1.TeamRecord.model_spend:type_name -> gateway.v1.TeamRecord.ModelSpendEntry
+	17, // 44: gateway.v1.TeamRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	17, // 45: gateway.v1.TeamRecord.created_at:type_name -> google.protobuf.Timestamp
+	17, // 46: gateway.v1.TeamRecord.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 47: gateway.v1.UserRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	18, // 48: gateway.v1.TeamRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	49, // [49:49] is the sub-list for method output_type
+	49, // [49:49] is the sub-list for method input_type
+	49, // [49:49] is the sub-list for extension type_name
+	49, // [49:49] is the sub-list for extension extendee
+	0,  // [0:49] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_account_proto_init() }

@@ -55,6 +55,12 @@ type GenerateKeyRequest struct {
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The prompts that requests of the key may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,14,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,15,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,16,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -202,6 +208,27 @@ func (x *GenerateKeyRequest) GetKeyType() string {
 	return ""
 }
 
+func (x *GenerateKeyRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *GenerateKeyRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *GenerateKeyRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
+}
+
 func (x *GenerateKeyRequest) GetMaxBudget() float64 {
 	if x != nil && x.MaxBudget != nil {
 		return *x.MaxBudget
@@ -322,6 +349,12 @@ type KeyRecord struct {
 	GraceUntil *timestamppb.Timestamp `protobuf:"bytes,19,opt,name=grace_until,json=graceUntil,proto3" json:"grace_until,omitempty"`
 	// active, blocked, expired, or rotated (replaced, and accepted until expires).
 	Status string `protobuf:"bytes,20,opt,name=status,proto3" json:"status,omitempty"`
+	// The ids of the prompts that requests of the key may name; none means all that they may use.
+	AllowedPrompts []string `protobuf:"bytes,21,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The id of the prompt of requests that name none; null for none.
+	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,22,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
+	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt bool `protobuf:"varint,23,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, in USD; null for no bound.
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
@@ -540,6 +573,27 @@ func (x *KeyRecord) GetStatus() string {
 		return x.Status
 	}
 	return ""
+}
+
+func (x *KeyRecord) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetDefaultPromptId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.DefaultPromptId
+	}
+	return nil
+}
+
+func (x *KeyRecord) GetRequirePrompt() bool {
+	if x != nil {
+		return x.RequirePrompt
+	}
+	return false
 }
 
 func (x *KeyRecord) GetMaxBudget() *wrapperspb.DoubleValue {
@@ -1316,6 +1370,12 @@ type UpdateKeyRequest struct {
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The prompts that requests of the key may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,14,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,15,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,16,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -1465,6 +1525,27 @@ func (x *UpdateKeyRequest) GetKeyType() string {
 		return *x.KeyType
 	}
 	return ""
+}
+
+func (x *UpdateKeyRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *UpdateKeyRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *UpdateKeyRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *UpdateKeyRequest) GetMaxBudget() float64 {
@@ -1853,6 +1934,12 @@ type RegenerateKeyRequest struct {
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
+	// The prompts that requests of the key may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,18,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,19,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,20,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -2006,6 +2093,27 @@ func (x *RegenerateKeyRequest) GetKeyType() string {
 		return *x.KeyType
 	}
 	return ""
+}
+
+func (x *RegenerateKeyRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *RegenerateKeyRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *RegenerateKeyRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *RegenerateKeyRequest) GetMaxBudget() float64 {
@@ -2439,7 +2547,7 @@ var File_gateway_v1_key_proto protoreflect.FileDescriptor
 const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\x14gateway/v1/key.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xca\x14\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xd6\x16\n" +
 	"\x12GenerateKeyRequest\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
 	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
@@ -2455,20 +2563,23 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\aaliases\x18\v \x03(\v2+.gateway.v1.GenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
 	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
-	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\aR\akeyType\x88\x01\x01\x12D\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\aR\akeyType\x88\x01\x01\x12Y\n" +
+	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x0f \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\bR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x10 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
+	"R\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\vR\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\n" +
-	"R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\vR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\fR\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\rR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\fR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\rR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\x0eR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x0fR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0eR\btpdLimit\x88\x01\x01\x12\x85\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x10R\btpdLimit\x88\x01\x01\x12\x85\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v22.gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0fR\bbudgetId\x88\x01\x01\x12\x82\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x11R\bbudgetId\x88\x01\x01\x12\x82\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v21.gateway.v1.GenerateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x82\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v21.gateway.v1.GenerateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x1a:\n" +
 	"\fAliasesEntry\x12\x10\n" +
@@ -2494,7 +2605,9 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\b_user_idB\x12\n" +
 	"\x10_organization_idB\v\n" +
-	"\t_key_typeB\r\n" +
+	"\t_key_typeB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -2506,7 +2619,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xe8\x13\n" +
+	"_budget_id\"\x82\x15\n" +
 	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
@@ -2529,7 +2642,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x10last_rotation_at\x18\x12 \x01(\v2\x1a.google.protobuf.TimestampR\x0elastRotationAt\x12;\n" +
 	"\vgrace_until\x18\x13 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
 	"graceUntil\x12\x16\n" +
-	"\x06status\x18\x14 \x01(\tR\x06status\x12;\n" +
+	"\x06status\x18\x14 \x01(\tR\x06status\x12'\n" +
+	"\x0fallowed_prompts\x18\x15 \x03(\tR\x0eallowedPrompts\x12H\n" +
+	"\x11default_prompt_id\x18\x16 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
+	"\x0erequire_prompt\x18\x17 \x01(\bR\rrequirePrompt\x12;\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
 	"\vsoft_budget\x18\x1f \x01(\v2\x1c.google.protobuf.DoubleValueR\n" +
@@ -2631,7 +2747,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
 	"\vtotal_pages\x18\x04 \x01(\rR\n" +
 	"totalPages\x12\x12\n" +
-	"\x04size\x18\x05 \x01(\x05R\x04size\"\xd6\x15\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\"\xe2\x17\n" +
 	"\x10UpdateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2647,25 +2763,28 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\aaliases\x18\v \x03(\v2).gateway.v1.UpdateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
 	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
-	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12D\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
+	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x0f \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\aR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x10 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\aR\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
+	"R\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\tR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\n" +
-	"R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\vR\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\fR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\vR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\fR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\rR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x0eR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\rR\btpdLimit\x88\x01\x01\x12\x83\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0fR\btpdLimit\x88\x01\x01\x12\x83\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v20.gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0eR\bbudgetId\x88\x01\x01\x12\x80\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x10R\bbudgetId\x88\x01\x01\x12\x80\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v2/.gateway.v1.UpdateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x80\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v2/.gateway.v1.UpdateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
 	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
-	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x0fR\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x11R\n" +
 	"ifRevision\x88\x01\x01\x1a:\n" +
 	"\fAliasesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -2689,7 +2808,9 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\b_user_idB\x12\n" +
 	"\x10_organization_idB\v\n" +
-	"\t_key_typeB\r\n" +
+	"\t_key_typeB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -2717,7 +2838,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\vkey_aliases\x18\x02 \x03(\tB,\xbaH)\x92\x01&\x10\xe8\a\"!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\n" +
 	"keyAliases\"7\n" +
 	"\x12DeleteKeysResponse\x12!\n" +
-	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xcf\x17\n" +
+	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xdb\x19\n" +
 	"\x14RegenerateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2733,28 +2854,31 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\aaliases\x18\v \x03(\v2-.gateway.v1.RegenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
 	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
-	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12D\n" +
+	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
+	"\x0fallowed_prompts\x18\x12 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x13 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\aR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x14 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\aR\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
+	"R\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\tR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\n" +
-	"R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\vR\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\fR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\vR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\fR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\rR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x0eR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\rR\btpdLimit\x88\x01\x01\x12\x87\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0fR\btpdLimit\x88\x01\x01\x12\x87\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v24.gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0eR\bbudgetId\x88\x01\x01\x12\x84\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x10R\bbudgetId\x88\x01\x01\x12\x84\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v23.gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x84\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v23.gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
 	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
-	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x0fR\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x11R\n" +
 	"ifRevision\x88\x01\x01\x12R\n" +
-	"\anew_key\x18\x0e \x01(\tB4\xbaH1r/2\x12^sk-[!-~]{13,509}$\x92\x02\x18sk-my-own-key-0123456789H\x10R\x06newKey\x88\x01\x01\x12r\n" +
-	"\fgrace_period\x18\x0f \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0324hH\x11R\vgracePeriod\x88\x01\x01\x1a:\n" +
+	"\anew_key\x18\x0e \x01(\tB4\xbaH1r/2\x12^sk-[!-~]{13,509}$\x92\x02\x18sk-my-own-key-0123456789H\x12R\x06newKey\x88\x01\x01\x12r\n" +
+	"\fgrace_period\x18\x0f \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0324hH\x13R\vgracePeriod\x88\x01\x01\x1a:\n" +
 	"\fAliasesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aZ\n" +
@@ -2777,7 +2901,9 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\b_user_idB\x12\n" +
 	"\x10_organization_idB\v\n" +
-	"\t_key_typeB\r\n" +
+	"\t_key_typeB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -2928,79 +3054,80 @@ var file_gateway_v1_key_proto_depIdxs = []int32{
 	27, // 11: gateway.v1.KeyRecord.aliases:type_name -> gateway.v1.KeyRecord.AliasesEntry
 	42, // 12: gateway.v1.KeyRecord.last_rotation_at:type_name -> google.protobuf.Timestamp
 	42, // 13: gateway.v1.KeyRecord.grace_until:type_name -> google.protobuf.Timestamp
-	43, // 14: gateway.v1.KeyRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	43, // 15: gateway.v1.KeyRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	41, // 16: gateway.v1.KeyRecord.budget_duration:type_name -> google.protobuf.StringValue
-	44, // 17: gateway.v1.KeyRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	44, // 18: gateway.v1.KeyRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	44, // 19: gateway.v1.KeyRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	44, // 20: gateway.v1.KeyRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	28, // 21: gateway.v1.KeyRecord.model_max_budget:type_name -> gateway.v1.KeyRecord.ModelMaxBudgetEntry
-	41, // 22: gateway.v1.KeyRecord.budget_id:type_name -> google.protobuf.StringValue
-	29, // 23: gateway.v1.KeyRecord.model_rpm_limit:type_name -> gateway.v1.KeyRecord.ModelRpmLimitEntry
-	30, // 24: gateway.v1.KeyRecord.model_tpm_limit:type_name -> gateway.v1.KeyRecord.ModelTpmLimitEntry
-	31, // 25: gateway.v1.KeyRecord.model_spend:type_name -> gateway.v1.KeyRecord.ModelSpendEntry
-	42, // 26: gateway.v1.KeyRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
-	41, // 27: gateway.v1.KeyRecord.parent_account_id:type_name -> google.protobuf.StringValue
-	41, // 28: gateway.v1.KeyRecord.bounded_by_user_id:type_name -> google.protobuf.StringValue
-	42, // 29: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
-	42, // 30: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 31: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
-	1,  // 32: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
-	45, // 33: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
-	40, // 34: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	32, // 35: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
-	33, // 36: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
-	34, // 37: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
-	35, // 38: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
-	10, // 39: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
-	1,  // 40: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
-	13, // 41: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
-	40, // 42: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
-	36, // 43: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
-	37, // 44: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
-	38, // 45: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
-	39, // 46: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
-	43, // 47: gateway.v1.ResetKeySpendResponse.max_budget:type_name -> google.protobuf.DoubleValue
-	42, // 48: gateway.v1.ResetKeySpendResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
-	1,  // 49: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
-	46, // 50: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 51: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 52: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	46, // 53: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	0,  // 54: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
-	0,  // 55: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
-	2,  // 56: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
-	4,  // 57: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
-	6,  // 58: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
-	8,  // 59: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
-	10, // 60: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
-	11, // 61: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
-	14, // 62: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
-	16, // 63: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
-	17, // 64: gateway.v1.KeyService.ResetKeySpend:input_type -> gateway.v1.ResetKeySpendRequest
-	19, // 65: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
-	20, // 66: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
-	21, // 67: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
-	1,  // 68: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
-	1,  // 69: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
-	3,  // 70: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
-	5,  // 71: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
-	7,  // 72: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
-	9,  // 73: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
-	1,  // 74: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
-	12, // 75: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
-	15, // 76: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
-	1,  // 77: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
-	18, // 78: gateway.v1.KeyService.ResetKeySpend:output_type -> gateway.v1.ResetKeySpendResponse
-	1,  // 79: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
-	1,  // 80: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
-	22, // 81: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
-	68, // [68:82] is the sub-list for method output_type
-	54, // [54:68] is the sub-list for method input_type
-	54, // [54:54] is the sub-list for extension type_name
-	54, // [54:54] is the sub-list for extension extendee
-	0,  // [0:54] is the sub-list for field type_name
+	41, // 14: gateway.v1.KeyRecord.default_prompt_id:type_name -> google.protobuf.StringValue
+	43, // 15: gateway.v1.KeyRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	43, // 16: gateway.v1.KeyRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	41, // 17: gateway.v1.KeyRecord.budget_duration:type_name -> google.protobuf.StringValue
+	44, // 18: gateway.v1.KeyRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	44, // 19: gateway.v1.KeyRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	44, // 20: gateway.v1.KeyRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	44, // 21: gateway.v1.KeyRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	28, // 22: gateway.v1.KeyRecord.model_max_budget:type_name -> gateway.v1.KeyRecord.ModelMaxBudgetEntry
+	41, // 23: gateway.v1.KeyRecord.budget_id:type_name -> google.protobuf.StringValue
+	29, // 24: gateway.v1.KeyRecord.model_rpm_limit:type_name -> gateway.v1.KeyRecord.ModelRpmLimitEntry
+	30, // 25: gateway.v1.KeyRecord.model_tpm_limit:type_name -> gateway.v1.KeyRecord.ModelTpmLimitEntry
+	31, // 26: gateway.v1.KeyRecord.model_spend:type_name -> gateway.v1.KeyRecord.ModelSpendEntry
+	42, // 27: gateway.v1.KeyRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	41, // 28: gateway.v1.KeyRecord.parent_account_id:type_name -> google.protobuf.StringValue
+	41, // 29: gateway.v1.KeyRecord.bounded_by_user_id:type_name -> google.protobuf.StringValue
+	42, // 30: gateway.v1.KeyRecord.created_at:type_name -> google.protobuf.Timestamp
+	42, // 31: gateway.v1.KeyRecord.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 32: gateway.v1.GetKeyResponse.info:type_name -> gateway.v1.KeyRecord
+	1,  // 33: gateway.v1.GetKeysResponse.info:type_name -> gateway.v1.KeyRecord
+	45, // 34: gateway.v1.ListKeysResponse.keys:type_name -> google.protobuf.ListValue
+	40, // 35: gateway.v1.UpdateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	32, // 36: gateway.v1.UpdateKeyRequest.aliases:type_name -> gateway.v1.UpdateKeyRequest.AliasesEntry
+	33, // 37: gateway.v1.UpdateKeyRequest.model_max_budget:type_name -> gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry
+	34, // 38: gateway.v1.UpdateKeyRequest.model_rpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelRpmLimitEntry
+	35, // 39: gateway.v1.UpdateKeyRequest.model_tpm_limit:type_name -> gateway.v1.UpdateKeyRequest.ModelTpmLimitEntry
+	10, // 40: gateway.v1.BulkUpdateKeysRequest.keys:type_name -> gateway.v1.UpdateKeyRequest
+	1,  // 41: gateway.v1.BulkUpdateKeysResponse.successful_updates:type_name -> gateway.v1.KeyRecord
+	13, // 42: gateway.v1.BulkUpdateKeysResponse.failed_updates:type_name -> gateway.v1.FailedKeyUpdate
+	40, // 43: gateway.v1.RegenerateKeyRequest.metadata:type_name -> google.protobuf.Struct
+	36, // 44: gateway.v1.RegenerateKeyRequest.aliases:type_name -> gateway.v1.RegenerateKeyRequest.AliasesEntry
+	37, // 45: gateway.v1.RegenerateKeyRequest.model_max_budget:type_name -> gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry
+	38, // 46: gateway.v1.RegenerateKeyRequest.model_rpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelRpmLimitEntry
+	39, // 47: gateway.v1.RegenerateKeyRequest.model_tpm_limit:type_name -> gateway.v1.RegenerateKeyRequest.ModelTpmLimitEntry
+	43, // 48: gateway.v1.ResetKeySpendResponse.max_budget:type_name -> google.protobuf.DoubleValue
+	42, // 49: gateway.v1.ResetKeySpendResponse.budget_reset_at:type_name -> google.protobuf.Timestamp
+	1,  // 50: gateway.v1.CheckKeyHealthResponse.info:type_name -> gateway.v1.KeyRecord
+	46, // 51: gateway.v1.GenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 52: gateway.v1.KeyRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 53: gateway.v1.UpdateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	46, // 54: gateway.v1.RegenerateKeyRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 55: gateway.v1.KeyService.GenerateKey:input_type -> gateway.v1.GenerateKeyRequest
+	0,  // 56: gateway.v1.KeyService.GenerateServiceAccountKey:input_type -> gateway.v1.GenerateKeyRequest
+	2,  // 57: gateway.v1.KeyService.GetKey:input_type -> gateway.v1.GetKeyRequest
+	4,  // 58: gateway.v1.KeyService.GetKeys:input_type -> gateway.v1.GetKeysRequest
+	6,  // 59: gateway.v1.KeyService.ListKeys:input_type -> gateway.v1.ListKeysRequest
+	8,  // 60: gateway.v1.KeyService.ListKeyAliases:input_type -> gateway.v1.ListKeyAliasesRequest
+	10, // 61: gateway.v1.KeyService.UpdateKey:input_type -> gateway.v1.UpdateKeyRequest
+	11, // 62: gateway.v1.KeyService.BulkUpdateKeys:input_type -> gateway.v1.BulkUpdateKeysRequest
+	14, // 63: gateway.v1.KeyService.DeleteKeys:input_type -> gateway.v1.DeleteKeysRequest
+	16, // 64: gateway.v1.KeyService.RegenerateKey:input_type -> gateway.v1.RegenerateKeyRequest
+	17, // 65: gateway.v1.KeyService.ResetKeySpend:input_type -> gateway.v1.ResetKeySpendRequest
+	19, // 66: gateway.v1.KeyService.BlockKey:input_type -> gateway.v1.BlockKeyRequest
+	20, // 67: gateway.v1.KeyService.UnblockKey:input_type -> gateway.v1.UnblockKeyRequest
+	21, // 68: gateway.v1.KeyService.CheckKeyHealth:input_type -> gateway.v1.CheckKeyHealthRequest
+	1,  // 69: gateway.v1.KeyService.GenerateKey:output_type -> gateway.v1.KeyRecord
+	1,  // 70: gateway.v1.KeyService.GenerateServiceAccountKey:output_type -> gateway.v1.KeyRecord
+	3,  // 71: gateway.v1.KeyService.GetKey:output_type -> gateway.v1.GetKeyResponse
+	5,  // 72: gateway.v1.KeyService.GetKeys:output_type -> gateway.v1.GetKeysResponse
+	7,  // 73: gateway.v1.KeyService.ListKeys:output_type -> gateway.v1.ListKeysResponse
+	9,  // 74: gateway.v1.KeyService.ListKeyAliases:output_type -> gateway.v1.ListKeyAliasesResponse
+	1,  // 75: gateway.v1.KeyService.UpdateKey:output_type -> gateway.v1.KeyRecord
+	12, // 76: gateway.v1.KeyService.BulkUpdateKeys:output_type -> gateway.v1.BulkUpdateKeysResponse
+	15, // 77: gateway.v1.KeyService.DeleteKeys:output_type -> gateway.v1.DeleteKeysResponse
+	1,  // 78: gateway.v1.KeyService.RegenerateKey:output_type -> gateway.v1.KeyRecord
+	18, // 79: gateway.v1.KeyService.ResetKeySpend:output_type -> gateway.v1.ResetKeySpendResponse
+	1,  // 80: gateway.v1.KeyService.BlockKey:output_type -> gateway.v1.KeyRecord
+	1,  // 81: gateway.v1.KeyService.UnblockKey:output_type -> gateway.v1.KeyRecord
+	22, // 82: gateway.v1.KeyService.CheckKeyHealth:output_type -> gateway.v1.CheckKeyHealthResponse
+	69, // [69:83] is the sub-list for method output_type
+	55, // [55:69] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_key_proto_init() }

@@ -37,6 +37,12 @@ type CreateOrganizationRequest struct {
 	Models []string `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The prompts that requests of the organization's keys may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -119,6 +125,27 @@ func (x *CreateOrganizationRequest) GetMetadata() *structpb.Struct {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *CreateOrganizationRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *CreateOrganizationRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *CreateOrganizationRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *CreateOrganizationRequest) GetMaxBudget() float64 {
@@ -209,6 +236,12 @@ type OrganizationRecord struct {
 	Models []string `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
 	// The free JSON object that is kept with it.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The ids of the prompts that requests of the organization's keys may name; none means all that they may use.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The id of the prompt of requests that name none; null for none.
+	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
+	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
 	// Its members; on info and list only.
 	Members []*OrganizationMembership `protobuf:"bytes,5,rep,name=members,proto3" json:"members,omitempty"`
 	// Ids of its teams; on info and list only.
@@ -313,6 +346,27 @@ func (x *OrganizationRecord) GetMetadata() *structpb.Struct {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *OrganizationRecord) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *OrganizationRecord) GetDefaultPromptId() *wrapperspb.StringValue {
+	if x != nil {
+		return x.DefaultPromptId
+	}
+	return nil
+}
+
+func (x *OrganizationRecord) GetRequirePrompt() bool {
+	if x != nil {
+		return x.RequirePrompt
+	}
+	return false
 }
 
 func (x *OrganizationRecord) GetMembers() []*OrganizationMembership {
@@ -864,6 +918,12 @@ type UpdateOrganizationRequest struct {
 	Models []string `protobuf:"bytes,3,rep,name=models,proto3" json:"models,omitempty"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	Metadata *structpb.Struct `protobuf:"bytes,4,opt,name=metadata,proto3" json:"metadata,omitempty"`
+	// The prompts that requests of the organization's keys may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -950,6 +1010,27 @@ func (x *UpdateOrganizationRequest) GetMetadata() *structpb.Struct {
 		return x.Metadata
 	}
 	return nil
+}
+
+func (x *UpdateOrganizationRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *UpdateOrganizationRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *UpdateOrganizationRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *UpdateOrganizationRequest) GetMaxBudget() float64 {
@@ -1496,24 +1577,28 @@ var File_gateway_v1_organization_proto protoreflect.FileDescriptor
 const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"\x1dgateway/v1/organization.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xa5\r\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xb1\x0f\n" +
 	"\x19CreateOrganizationRequest\x12`\n" +
 	"\x0forganization_id\x18\x01 \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x00R\x0eorganizationId\x88\x01\x01\x12X\n" +
 	"\x12organization_alias\x18\x02 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeR\x11organizationAlias\x12H\n" +
 	"\x06models\x18\x03 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x123\n" +
-	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12D\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12Y\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\x01R\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x03R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\x04R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\x05R\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x06R\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x05R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\x06R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\aR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\bR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\aR\btpdLimit\x88\x01\x01\x12\x8c\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\tR\btpdLimit\x88\x01\x01\x12\x8c\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v29.gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\bR\bbudgetId\x88\x01\x01\x12\x89\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\n" +
+	"R\bbudgetId\x88\x01\x01\x12\x89\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v28.gateway.v1.CreateOrganizationRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x89\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v28.gateway.v1.CreateOrganizationRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x1aZ\n" +
 	"\x13ModelMaxBudgetEntry\x12\x10\n" +
@@ -1525,7 +1610,9 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\x12\n" +
-	"\x10_organization_idB\r\n" +
+	"\x10_organization_idB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -1537,12 +1624,15 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xdd\r\n" +
+	"_budget_id\"\xf7\x0e\n" +
 	"\x12OrganizationRecord\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12-\n" +
 	"\x12organization_alias\x18\x02 \x01(\tR\x11organizationAlias\x12\x16\n" +
 	"\x06models\x18\x03 \x03(\tR\x06models\x123\n" +
-	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12<\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12'\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tR\x0eallowedPrompts\x12H\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12<\n" +
 	"\amembers\x18\x05 \x03(\v2\".gateway.v1.OrganizationMembershipR\amembers\x12\x14\n" +
 	"\x05teams\x18\x06 \x03(\tR\x05teams\x12;\n" +
 	"\n" +
@@ -1614,29 +1704,33 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x06org_id\x18\x01 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x05orgId\x12F\n" +
 	"\torg_alias\x18\x02 \x01(\tB)\xbaH&\xd8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeR\borgAlias\"a\n" +
 	"\x19ListOrganizationsResponse\x12D\n" +
-	"\rorganizations\x18\x01 \x03(\v2\x1e.gateway.v1.OrganizationRecordR\rorganizations\"\xa8\x0e\n" +
+	"\rorganizations\x18\x01 \x03(\v2\x1e.gateway.v1.OrganizationRecordR\rorganizations\"\xb4\x10\n" +
 	"\x19UpdateOrganizationRequest\x12^\n" +
 	"\x0forganization_id\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12Z\n" +
 	"\x12organization_alias\x18\x02 \x01(\tB&\xbaH#r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeH\x00R\x11organizationAlias\x88\x01\x01\x12H\n" +
 	"\x06models\x18\x03 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x123\n" +
-	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12D\n" +
+	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12Y\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\x01R\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x01R\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x03R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\x04R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\x05R\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x06R\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x05R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\x06R\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\aR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\bR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\aR\btpdLimit\x88\x01\x01\x12\x8c\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\tR\btpdLimit\x88\x01\x01\x12\x8c\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v29.gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\bR\bbudgetId\x88\x01\x01\x12\x89\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\n" +
+	"R\bbudgetId\x88\x01\x01\x12\x89\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v28.gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x89\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v28.gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
 	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
-	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\tR\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\vR\n" +
 	"ifRevision\x88\x01\x01\x1aZ\n" +
 	"\x13ModelMaxBudgetEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12-\n" +
@@ -1647,7 +1741,9 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x12ModelTpmLimitEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\rR\x05value:\x028\x01B\x15\n" +
-	"\x13_organization_aliasB\r\n" +
+	"\x13_organization_aliasB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -1764,8 +1860,8 @@ var file_gateway_v1_organization_proto_goTypes = []any{
 	nil,                                     // 24: gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
 	nil,                                     // 25: gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
 	(*structpb.Struct)(nil),                 // 26: google.protobuf.Struct
-	(*wrapperspb.DoubleValue)(nil),          // 27: google.protobuf.DoubleValue
-	(*wrapperspb.StringValue)(nil),          // 28: google.protobuf.StringValue
+	(*wrapperspb.StringValue)(nil),          // 27: google.protobuf.StringValue
+	(*wrapperspb.DoubleValue)(nil),          // 28: google.protobuf.DoubleValue
 	(*wrapperspb.UInt32Value)(nil),          // 29: google.protobuf.UInt32Value
 	(*timestamppb.Timestamp)(nil),           // 30: google.protobuf.Timestamp
 	(*UserRecord)(nil),                      // 31: gateway.v1.UserRecord
@@ -1777,62 +1873,63 @@ var file_gateway_v1_organization_proto_depIdxs = []int32{
 	17, // 2: gateway.v1.CreateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.CreateOrganizationRequest.ModelRpmLimitEntry
 	18, // 3: gateway.v1.CreateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.CreateOrganizationRequest.ModelTpmLimitEntry
 	26, // 4: gateway.v1.OrganizationRecord.metadata:type_name -> google.protobuf.Struct
-	2,  // 5: gateway.v1.OrganizationRecord.members:type_name -> gateway.v1.OrganizationMembership
-	27, // 6: gateway.v1.OrganizationRecord.max_budget:type_name -> google.protobuf.DoubleValue
-	27, // 7: gateway.v1.OrganizationRecord.soft_budget:type_name -> google.protobuf.DoubleValue
-	28, // 8: gateway.v1.OrganizationRecord.budget_duration:type_name -> google.protobuf.StringValue
-	29, // 9: gateway.v1.OrganizationRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
-	29, // 10: gateway.v1.OrganizationRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
-	29, // 11: gateway.v1.OrganizationRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
-	29, // 12: gateway.v1.OrganizationRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
-	19, // 13: gateway.v1.OrganizationRecord.model_max_budget:type_name -> gateway.v1.OrganizationRecord.ModelMaxBudgetEntry
-	28, // 14: gateway.v1.OrganizationRecord.budget_id:type_name -> google.protobuf.StringValue
-	20, // 15: gateway.v1.OrganizationRecord.model_rpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelRpmLimitEntry
-	21, // 16: gateway.v1.OrganizationRecord.model_tpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelTpmLimitEntry
-	22, // 17: gateway.v1.OrganizationRecord.model_spend:type_name -> gateway.v1.OrganizationRecord.ModelSpendEntry
-	30, // 18: gateway.v1.OrganizationRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
-	30, // 19: gateway.v1.OrganizationRecord.created_at:type_name -> google.protobuf.Timestamp
-	30, // 20: gateway.v1.OrganizationRecord.updated_at:type_name -> google.protobuf.Timestamp
-	27, // 21: gateway.v1.OrganizationMembership.max_budget_in_organization:type_name -> google.protobuf.DoubleValue
-	28, // 22: gateway.v1.OrganizationMembership.user_email:type_name -> google.protobuf.StringValue
-	30, // 23: gateway.v1.OrganizationMembership.created_at:type_name -> google.protobuf.Timestamp
-	30, // 24: gateway.v1.OrganizationMembership.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 25: gateway.v1.GetOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	1,  // 26: gateway.v1.ListOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	26, // 27: gateway.v1.UpdateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
-	23, // 28: gateway.v1.UpdateOrganizationRequest.model_max_budget:type_name -> gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
-	24, // 29: gateway.v1.UpdateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
-	25, // 30: gateway.v1.UpdateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
-	1,  // 31: gateway.v1.DeleteOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
-	11, // 32: gateway.v1.AddOrganizationMembersRequest.member:type_name -> gateway.v1.NewOrganizationMember
-	31, // 33: gateway.v1.AddOrganizationMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
-	2,  // 34: gateway.v1.AddOrganizationMembersResponse.updated_organization_memberships:type_name -> gateway.v1.OrganizationMembership
-	32, // 35: gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	32, // 36: gateway.v1.OrganizationRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	32, // 37: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
-	0,  // 38: gateway.v1.OrganizationService.CreateOrganization:input_type -> gateway.v1.CreateOrganizationRequest
-	3,  // 39: gateway.v1.OrganizationService.GetOrganization:input_type -> gateway.v1.GetOrganizationRequest
-	4,  // 40: gateway.v1.OrganizationService.GetOrganizations:input_type -> gateway.v1.GetOrganizationsRequest
-	6,  // 41: gateway.v1.OrganizationService.ListOrganizations:input_type -> gateway.v1.ListOrganizationsRequest
-	8,  // 42: gateway.v1.OrganizationService.UpdateOrganization:input_type -> gateway.v1.UpdateOrganizationRequest
-	9,  // 43: gateway.v1.OrganizationService.DeleteOrganizations:input_type -> gateway.v1.DeleteOrganizationsRequest
-	12, // 44: gateway.v1.OrganizationService.AddOrganizationMembers:input_type -> gateway.v1.AddOrganizationMembersRequest
-	14, // 45: gateway.v1.OrganizationService.UpdateOrganizationMember:input_type -> gateway.v1.UpdateOrganizationMemberRequest
-	15, // 46: gateway.v1.OrganizationService.DeleteOrganizationMember:input_type -> gateway.v1.DeleteOrganizationMemberRequest
-	1,  // 47: gateway.v1.OrganizationService.CreateOrganization:output_type -> gateway.v1.OrganizationRecord
-	1,  // 48: gateway.v1.OrganizationService.GetOrganization:output_type -> gateway.v1.OrganizationRecord
-	5,  // 49: gateway.v1.OrganizationService.GetOrganizations:output_type -> gateway.v1.GetOrganizationsResponse
-	7,  // 50: gateway.v1.OrganizationService.ListOrganizations:output_type -> gateway.v1.ListOrganizationsResponse
-	1,  // 51: gateway.v1.OrganizationService.UpdateOrganization:output_type -> gateway.v1.OrganizationRecord
-	10, // 52: gateway.v1.OrganizationService.DeleteOrganizations:output_type -> gateway.v1.DeleteOrganizationsResponse
-	13, // 53: gateway.v1.OrganizationService.AddOrganizationMembers:output_type -> gateway.v1.AddOrganizationMembersResponse
-	2,  // 54: gateway.v1.OrganizationService.UpdateOrganizationMember:output_type -> gateway.v1.OrganizationMembership
-	2,  // 55: gateway.v1.OrganizationService.DeleteOrganizationMember:output_type -> gateway.v1.OrganizationMembership
-	47, // [47:56] is the sub-list for method output_type
-	38, // [38:47] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	27, // 5: gateway.v1.OrganizationRecord.default_prompt_id:type_name -> google.protobuf.StringValue
+	2,  // 6: gateway.v1.OrganizationRecord.members:type_name -> gateway.v1.OrganizationMembership
+	28, // 7: gateway.v1.OrganizationRecord.max_budget:type_name -> google.protobuf.DoubleValue
+	28, // 8: gateway.v1.OrganizationRecord.soft_budget:type_name -> google.protobuf.DoubleValue
+	27, // 9: gateway.v1.OrganizationRecord.budget_duration:type_name -> google.protobuf.StringValue
+	29, // 10: gateway.v1.OrganizationRecord.max_parallel_requests:type_name -> google.protobuf.UInt32Value
+	29, // 11: gateway.v1.OrganizationRecord.tpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 12: gateway.v1.OrganizationRecord.rpm_limit:type_name -> google.protobuf.UInt32Value
+	29, // 13: gateway.v1.OrganizationRecord.tpd_limit:type_name -> google.protobuf.UInt32Value
+	19, // 14: gateway.v1.OrganizationRecord.model_max_budget:type_name -> gateway.v1.OrganizationRecord.ModelMaxBudgetEntry
+	27, // 15: gateway.v1.OrganizationRecord.budget_id:type_name -> google.protobuf.StringValue
+	20, // 16: gateway.v1.OrganizationRecord.model_rpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelRpmLimitEntry
+	21, // 17: gateway.v1.OrganizationRecord.model_tpm_limit:type_name -> gateway.v1.OrganizationRecord.ModelTpmLimitEntry
+	22, // 18: gateway.v1.OrganizationRecord.model_spend:type_name -> gateway.v1.OrganizationRecord.ModelSpendEntry
+	30, // 19: gateway.v1.OrganizationRecord.budget_reset_at:type_name -> google.protobuf.Timestamp
+	30, // 20: gateway.v1.OrganizationRecord.created_at:type_name -> google.protobuf.Timestamp
+	30, // 21: gateway.v1.OrganizationRecord.updated_at:type_name -> google.protobuf.Timestamp
+	28, // 22: gateway.v1.OrganizationMembership.max_budget_in_organization:type_name -> google.protobuf.DoubleValue
+	27, // 23: gateway.v1.OrganizationMembership.user_email:type_name -> google.protobuf.StringValue
+	30, // 24: gateway.v1.OrganizationMembership.created_at:type_name -> google.protobuf.Timestamp
+	30, // 25: gateway.v1.OrganizationMembership.updated_at:type_name -> google.protobuf.Timestamp
+	1,  // 26: gateway.v1.GetOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	1,  // 27: gateway.v1.ListOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	26, // 28: gateway.v1.UpdateOrganizationRequest.metadata:type_name -> google.protobuf.Struct
+	23, // 29: gateway.v1.UpdateOrganizationRequest.model_max_budget:type_name -> gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry
+	24, // 30: gateway.v1.UpdateOrganizationRequest.model_rpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelRpmLimitEntry
+	25, // 31: gateway.v1.UpdateOrganizationRequest.model_tpm_limit:type_name -> gateway.v1.UpdateOrganizationRequest.ModelTpmLimitEntry
+	1,  // 32: gateway.v1.DeleteOrganizationsResponse.organizations:type_name -> gateway.v1.OrganizationRecord
+	11, // 33: gateway.v1.AddOrganizationMembersRequest.member:type_name -> gateway.v1.NewOrganizationMember
+	31, // 34: gateway.v1.AddOrganizationMembersResponse.updated_users:type_name -> gateway.v1.UserRecord
+	2,  // 35: gateway.v1.AddOrganizationMembersResponse.updated_organization_memberships:type_name -> gateway.v1.OrganizationMembership
+	32, // 36: gateway.v1.CreateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	32, // 37: gateway.v1.OrganizationRecord.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	32, // 38: gateway.v1.UpdateOrganizationRequest.ModelMaxBudgetEntry.value:type_name -> gateway.v1.ModelBudget
+	0,  // 39: gateway.v1.OrganizationService.CreateOrganization:input_type -> gateway.v1.CreateOrganizationRequest
+	3,  // 40: gateway.v1.OrganizationService.GetOrganization:input_type -> gateway.v1.GetOrganizationRequest
+	4,  // 41: gateway.v1.OrganizationService.GetOrganizations:input_type -> gateway.v1.GetOrganizationsRequest
+	6,  // 42: gateway.v1.OrganizationService.ListOrganizations:input_type -> gateway.v1.ListOrganizationsRequest
+	8,  // 43: gateway.v1.OrganizationService.UpdateOrganization:input_type -> gateway.v1.UpdateOrganizationRequest
+	9,  // 44: gateway.v1.OrganizationService.DeleteOrganizations:input_type -> gateway.v1.DeleteOrganizationsRequest
+	12, // 45: gateway.v1.OrganizationService.AddOrganizationMembers:input_type -> gateway.v1.AddOrganizationMembersRequest
+	14, // 46: gateway.v1.OrganizationService.UpdateOrganizationMember:input_type -> gateway.v1.UpdateOrganizationMemberRequest
+	15, // 47: gateway.v1.OrganizationService.DeleteOrganizationMember:input_type -> gateway.v1.DeleteOrganizationMemberRequest
+	1,  // 48: gateway.v1.OrganizationService.CreateOrganization:output_type -> gateway.v1.OrganizationRecord
+	1,  // 49: gateway.v1.OrganizationService.GetOrganization:output_type -> gateway.v1.OrganizationRecord
+	5,  // 50: gateway.v1.OrganizationService.GetOrganizations:output_type -> gateway.v1.GetOrganizationsResponse
+	7,  // 51: gateway.v1.OrganizationService.ListOrganizations:output_type -> gateway.v1.ListOrganizationsResponse
+	1,  // 52: gateway.v1.OrganizationService.UpdateOrganization:output_type -> gateway.v1.OrganizationRecord
+	10, // 53: gateway.v1.OrganizationService.DeleteOrganizations:output_type -> gateway.v1.DeleteOrganizationsResponse
+	13, // 54: gateway.v1.OrganizationService.AddOrganizationMembers:output_type -> gateway.v1.AddOrganizationMembersResponse
+	2,  // 55: gateway.v1.OrganizationService.UpdateOrganizationMember:output_type -> gateway.v1.OrganizationMembership
+	2,  // 56: gateway.v1.OrganizationService.DeleteOrganizationMember:output_type -> gateway.v1.OrganizationMembership
+	48, // [48:57] is the sub-list for method output_type
+	39, // [39:48] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_organization_proto_init() }

@@ -311,6 +311,12 @@ type CreateTeamRequest struct {
 	TeamMemberTpmLimit *uint32 `protobuf:"varint,13,opt,name=team_member_tpm_limit,json=teamMemberTpmLimit,proto3,oneof" json:"team_member_tpm_limit,omitempty"`
 	// The longest that a member's key is valid.
 	TeamMemberKeyDuration *string `protobuf:"bytes,14,opt,name=team_member_key_duration,json=teamMemberKeyDuration,proto3,oneof" json:"team_member_key_duration,omitempty"`
+	// The prompts that requests of the team's keys may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -469,6 +475,27 @@ func (x *CreateTeamRequest) GetTeamMemberKeyDuration() string {
 		return *x.TeamMemberKeyDuration
 	}
 	return ""
+}
+
+func (x *CreateTeamRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *CreateTeamRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *CreateTeamRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *CreateTeamRequest) GetMaxBudget() float64 {
@@ -1020,6 +1047,12 @@ type UpdateTeamRequest struct {
 	TeamMemberTpmLimit *uint32 `protobuf:"varint,13,opt,name=team_member_tpm_limit,json=teamMemberTpmLimit,proto3,oneof" json:"team_member_tpm_limit,omitempty"`
 	// The longest that a member's key is valid.
 	TeamMemberKeyDuration *string `protobuf:"bytes,14,opt,name=team_member_key_duration,json=teamMemberKeyDuration,proto3,oneof" json:"team_member_key_duration,omitempty"`
+	// The prompts that requests of the team's keys may name, by id or name; none means all that they may use. Lists of the key, its team and its organization all hold.
+	AllowedPrompts []string `protobuf:"bytes,20,rep,name=allowed_prompts,json=allowedPrompts,proto3" json:"allowed_prompts,omitempty"`
+	// The prompt of requests for chats that name none, by id or name. The key's comes before its team's, and that before its organization's.
+	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
+	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
+	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -1176,6 +1209,27 @@ func (x *UpdateTeamRequest) GetTeamMemberKeyDuration() string {
 		return *x.TeamMemberKeyDuration
 	}
 	return ""
+}
+
+func (x *UpdateTeamRequest) GetAllowedPrompts() []string {
+	if x != nil {
+		return x.AllowedPrompts
+	}
+	return nil
+}
+
+func (x *UpdateTeamRequest) GetDefaultPromptId() string {
+	if x != nil && x.DefaultPromptId != nil {
+		return *x.DefaultPromptId
+	}
+	return ""
+}
+
+func (x *UpdateTeamRequest) GetRequirePrompt() bool {
+	if x != nil && x.RequirePrompt != nil {
+		return *x.RequirePrompt
+	}
+	return false
 }
 
 func (x *UpdateTeamRequest) GetMaxBudget() float64 {
@@ -2596,7 +2650,7 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12>\n" +
 	"\n" +
 	"user_email\x18\x02 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail\x120\n" +
-	"\x04role\x18\x03 \x01(\tB\x1c\xbaH\x19\xc8\x01\x01r\x14R\x05adminR\x04user\x92\x02\x04userR\x04role\"\xac\x19\n" +
+	"\x04role\x18\x03 \x01(\tB\x1c\xbaH\x19\xc8\x01\x01r\x14R\x05adminR\x04user\x92\x02\x04userR\x04role\"\xb8\x1b\n" +
 	"\x11CreateTeamRequest\x12T\n" +
 	"\ateam_id\x18\x01 \x01(\tB6\xbaH3r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchH\x00R\x06teamId\x88\x01\x01\x12N\n" +
 	"\n" +
@@ -2614,20 +2668,23 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x1bteam_member_budget_duration\x18\v \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x05R\x18teamMemberBudgetDuration\x88\x01\x01\x12?\n" +
 	"\x15team_member_rpm_limit\x18\f \x01(\rB\a\xbaH\x04*\x02@<H\x06R\x12teamMemberRpmLimit\x88\x01\x01\x12A\n" +
 	"\x15team_member_tpm_limit\x18\r \x01(\rB\t\xbaH\x06*\x04@\xa0\x9c\x01H\aR\x12teamMemberTpmLimit\x88\x01\x01\x12\x88\x01\n" +
-	"\x18team_member_key_duration\x18\x0e \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\bR\x15teamMemberKeyDuration\x88\x01\x01\x12D\n" +
+	"\x18team_member_key_duration\x18\x0e \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\bR\x15teamMemberKeyDuration\x88\x01\x01\x12Y\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\tR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\n" +
+	"R\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
-	"R\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\vR\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\fR\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\vR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\fR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\rR\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x0eR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\rR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\x0eR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\x0fR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x10R\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0fR\btpdLimit\x88\x01\x01\x12\x84\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x11R\btpdLimit\x88\x01\x01\x12\x84\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v21.gateway.v1.CreateTeamRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x10R\bbudgetId\x88\x01\x01\x12\x81\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x12R\bbudgetId\x88\x01\x01\x12\x81\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v20.gateway.v1.CreateTeamRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x81\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v20.gateway.v1.CreateTeamRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12R\n" +
 	"\x12members_with_roles\x18\x0f \x03(\v2\x19.gateway.v1.NewTeamMemberB\t\xbaH\x06\x92\x01\x03\x10\xf4\x03R\x10membersWithRoles\x12Q\n" +
@@ -2655,7 +2712,9 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x1c_team_member_budget_durationB\x18\n" +
 	"\x16_team_member_rpm_limitB\x18\n" +
 	"\x16_team_member_tpm_limitB\x1b\n" +
-	"\x19_team_member_key_durationB\r\n" +
+	"\x19_team_member_key_durationB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
@@ -2708,7 +2767,7 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x04page\x18\x03 \x01(\x05R\x04page\x12\x1b\n" +
 	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1f\n" +
 	"\vtotal_pages\x18\x05 \x01(\rR\n" +
-	"totalPages\"\xa0\x18\n" +
+	"totalPages\"\xac\x1a\n" +
 	"\x11UpdateTeamRequest\x12R\n" +
 	"\ateam_id\x18\x01 \x01(\tB9\xbaH6\xc8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12N\n" +
 	"\n" +
@@ -2726,25 +2785,28 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x1bteam_member_budget_duration\x18\v \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\x04R\x18teamMemberBudgetDuration\x88\x01\x01\x12?\n" +
 	"\x15team_member_rpm_limit\x18\f \x01(\rB\a\xbaH\x04*\x02@<H\x05R\x12teamMemberRpmLimit\x88\x01\x01\x12A\n" +
 	"\x15team_member_tpm_limit\x18\r \x01(\rB\t\xbaH\x06*\x04@\xa0\x9c\x01H\x06R\x12teamMemberTpmLimit\x88\x01\x01\x12\x88\x01\n" +
-	"\x18team_member_key_duration\x18\x0e \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\aR\x15teamMemberKeyDuration\x88\x01\x01\x12D\n" +
+	"\x18team_member_key_duration\x18\x0e \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\aR\x15teamMemberKeyDuration\x88\x01\x01\x12Y\n" +
+	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
+	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\bR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12D\n" +
 	"\n" +
-	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\bR\tmaxBudget\x88\x01\x01\x12F\n" +
-	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\n" +
+	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
+	"R\tmaxBudget\x88\x01\x01\x12F\n" +
+	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\vR\n" +
 	"softBudget\x88\x01\x01\x12x\n" +
-	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\n" +
-	"R\x0ebudgetDuration\x88\x01\x01\x12@\n" +
-	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\vR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
-	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\fR\btpmLimit\x88\x01\x01\x12*\n" +
-	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\rR\brpmLimit\x88\x01\x01\x12,\n" +
+	"\x0fbudget_duration\x18  \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x031moH\fR\x0ebudgetDuration\x88\x01\x01\x12@\n" +
+	"\x15max_parallel_requests\x18! \x01(\rB\a\xbaH\x04*\x02@2H\rR\x13maxParallelRequests\x88\x01\x01\x12+\n" +
+	"\ttpm_limit\x18\" \x01(\rB\t\xbaH\x06*\x04@\xa0\x8d\x06H\x0eR\btpmLimit\x88\x01\x01\x12*\n" +
+	"\trpm_limit\x18# \x01(\rB\b\xbaH\x05*\x03@\xd8\x04H\x0fR\brpmLimit\x88\x01\x01\x12,\n" +
 	"\ttpd_limit\x18$ \x01(\rB\n" +
-	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x0eR\btpdLimit\x88\x01\x01\x12\x84\x01\n" +
+	"\xbaH\a*\x05@\x80\xad\xe2\x04H\x10R\btpdLimit\x88\x01\x01\x12\x84\x01\n" +
 	"\x10model_max_budget\x18% \x03(\v21.gateway.v1.UpdateTeamRequest.ModelMaxBudgetEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\x0emodelMaxBudget\x12\\\n" +
-	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x0fR\bbudgetId\x88\x01\x01\x12\x81\x01\n" +
+	"\tbudget_id\x18& \x01(\tB:\xbaH7r52$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\fteam-defaultH\x11R\bbudgetId\x88\x01\x01\x12\x81\x01\n" +
 	"\x0fmodel_rpm_limit\x18' \x03(\v20.gateway.v1.UpdateTeamRequest.ModelRpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelRpmLimit\x12\x81\x01\n" +
 	"\x0fmodel_tpm_limit\x18( \x03(\v20.gateway.v1.UpdateTeamRequest.ModelTpmLimitEntryB'\xbaH$\x9a\x01!\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$R\rmodelTpmLimit\x12&\n" +
 	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +
-	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x10R\n" +
+	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x12R\n" +
 	"ifRevision\x88\x01\x01\x1a?\n" +
 	"\x11ModelAliasesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -2766,7 +2828,9 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x1c_team_member_budget_durationB\x18\n" +
 	"\x16_team_member_rpm_limitB\x18\n" +
 	"\x16_team_member_tpm_limitB\x1b\n" +
-	"\x19_team_member_key_durationB\r\n" +
+	"\x19_team_member_key_durationB\x14\n" +
+	"\x12_default_prompt_idB\x11\n" +
+	"\x0f_require_promptB\r\n" +
 	"\v_max_budgetB\x0e\n" +
 	"\f_soft_budgetB\x12\n" +
 	"\x10_budget_durationB\x18\n" +
