@@ -99,7 +99,7 @@ func (guardrailService) ListGuardrailEngines(context.Context, *gatewayv1.ListGua
 	return out, nil
 }
 
-// thousandths is the unit of stored thresholds.
+// thousandths is the unit of stored thresholds and scores.
 const thousandths = 1000
 
 func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
@@ -107,12 +107,19 @@ func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
 	for i, e := range in {
 		c := e.GetConfig()
 		out[i] = guardrails.Engine{
-			Name: e.GetEngineName(), Hooks: e.GetEventHooks(), Entities: c.GetEntities(), Action: c.GetAction(), Language: c.GetLanguage(),
+			Name: guardrails.CanonicalName(e.GetEngineName()), Hooks: e.GetEventHooks(), Entities: c.GetEntities(), Action: c.GetAction(), Language: c.GetLanguage(),
 			ViolationMessage: c.GetViolationMessage(), BannedKeywords: c.GetBannedKeywords(), BannedPatterns: c.GetBannedPatterns(),
 			AllowedTools: c.GetAllowedTools(), BlockedTools: c.GetBlockedTools(), OnViolation: c.GetOnViolation(), Detectors: c.GetDetectors(),
+			Match: c.GetMatch(), OnError: c.GetOnError(), Unscannable: c.GetUnscannable(), Reversible: c.GetReversible(), Regions: c.GetRegions(),
+			AllowList: c.GetAllowList(),
 		}
-		if c != nil && c.ScoreThreshold != nil {
-			out[i].Threshold = new(uint32(math.Round(c.GetScoreThreshold() * thousandths)))
+		if c != nil {
+			out[i].Threshold = toThousandths(c.ScoreThreshold)
+		}
+		for _, r := range c.GetRecognizers() {
+			out[i].Recognizers = append(out[i].Recognizers, guardrails.Recognizer{
+				Entity: r.GetEntity(), Pattern: r.GetPattern(), Context: r.GetContext(), Score: toThousandths(r.Score),
+			})
 		}
 	}
 	return out
@@ -130,12 +137,32 @@ func showEngine(e guardrails.Engine) *gatewayv1.GuardrailEngine {
 	c := &gatewayv1.GuardrailConfig{
 		Entities: e.Entities, Action: given(e.Action), Language: given(e.Language), ViolationMessage: given(e.ViolationMessage),
 		BannedKeywords: e.BannedKeywords, BannedPatterns: e.BannedPatterns, AllowedTools: e.AllowedTools, BlockedTools: e.BlockedTools,
-		OnViolation: given(e.OnViolation), Detectors: e.Detectors,
+		OnViolation: given(e.OnViolation), Detectors: e.Detectors, Match: given(e.Match), OnError: given(e.OnError),
+		Unscannable: given(e.Unscannable), Regions: e.Regions, AllowList: e.AllowList, ScoreThreshold: fromThousandths(e.Threshold),
 	}
-	if e.Threshold != nil {
-		c.ScoreThreshold = new(float64(*e.Threshold) / thousandths)
+	if e.Reversible {
+		c.Reversible = &e.Reversible
+	}
+	for _, r := range e.Recognizers {
+		c.Recognizers = append(c.GetRecognizers(), &gatewayv1.GuardrailRecognizer{
+			Entity: r.Entity, Pattern: r.Pattern, Context: r.Context, Score: fromThousandths(r.Score),
+		})
 	}
 	return &gatewayv1.GuardrailEngine{EngineName: e.Name, Config: c, EventHooks: e.Hooks}
+}
+
+func toThousandths(score *float64) *uint32 {
+	if score == nil {
+		return nil
+	}
+	return new(uint32(math.Round(*score * thousandths)))
+}
+
+func fromThousandths(score *uint32) *float64 {
+	if score == nil {
+		return nil
+	}
+	return new(float64(*score) / thousandths)
 }
 
 // given returns an optional text of a message; nil if it is empty.

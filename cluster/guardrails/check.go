@@ -4,14 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// maxPatterns bounds the total size of an engine's patterns, in bytes.
-const maxPatterns = 64 << 10
+// Bounds of an engine's patterns, in bytes for all of them, and in instructions of the compiled program
+// for one and for all. The time that a pattern takes for a text grows with its instructions.
+const (
+	maxPatterns        = 64 << 10
+	maxInstructions    = 5_000
+	maxAllInstructions = 50_000
+)
+
+// maxEntities bounds the entities of an engine.
+const maxEntities = 200
 
 // check returns every problem of engines, each as a *fault.Error whose Param is the field of
 // the request.
@@ -41,52 +50,135 @@ func checkEngine(at string, e *Engine) (errs []error) {
 		}
 	}
 	for _, given := range e.given() {
-		s, ok := kind.setting(given.name)
-		if !ok {
-			wrong("config."+given.name, "The engine %s has no setting %s; GET /guardrail/engines shows those that it has.", kind.Name, given.name)
-			continue
+		errs = append(errs, e.checkSetting(at, kind, given)...)
+	}
+	errs = append(errs, e.checkPatterns(at)...)
+	for i, r := range e.Recognizers {
+		if r.Score != nil && *r.Score > 1000 {
+			wrong(fmt.Sprintf("config.recognizers[%d].score", i), "score must be between 0 and 1.")
 		}
-		for i, v := range given.values {
-			if s.Values == nil || slices.Contains(s.Values, v) {
-				continue
-			}
-			param := "config." + given.name
-			if s.Type == "array" {
-				param += fmt.Sprintf("[%d]", i)
-			}
-			wrong(param, "%q is none of the values that %s knows: %s.", short(v), given.name, strings.Join(s.Values, ", "))
+		if !entityName(r.Entity) {
+			wrong(fmt.Sprintf("config.recognizers[%d].entity", i), "An entity is a capital letter, then capital letters, digits and underscores, 64 at most.")
 		}
 	}
-	size := 0
-	for i, p := range e.BannedPatterns {
-		size += len(p)
-		if _, err := regexp.Compile("(?i)" + p); err != nil {
-			wrong(fmt.Sprintf("config.banned_patterns[%d]", i), "This is no regular expression in RE2 syntax: %s.", reason(err))
-		}
-	}
-	if size > maxPatterns {
-		wrong("config.banned_patterns", "The patterns come to more than %d bytes. Make them fewer or shorter.", maxPatterns)
+	if len(e.Entities) > maxEntities {
+		wrong("config.entities", "An engine can have at most %d entities. Leave entities out to look for all.", maxEntities)
 	}
 	if e.Threshold != nil && *e.Threshold > 1000 {
 		wrong("config.score_threshold", "score_threshold must be between 0 and 1.")
 	}
-	if e.Name == "content_filter" && len(e.BannedKeywords)+len(e.BannedPatterns) == 0 {
+	if e.Reversible && e.Action != "" && e.Action != anonymize {
+		wrong("config.reversible", "reversible needs the action anonymize: %s replaces no value that could be restored.", e.Action)
+	}
+	if e.Name == contentFilter && len(e.BannedKeywords)+len(e.BannedPatterns) == 0 {
 		wrong("config", "A content_filter without banned_keywords and banned_patterns finds nothing. Give some.")
 	}
 	return errs
 }
 
-// reason returns why a pattern does not compile, without the pattern.
-func reason(err error) string {
-	text := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-	text, _, _ = strings.Cut(text, ": `")
-	return text
+// checkSetting checks that an engine of the kind has the setting, and that it can have its values.
+func (e *Engine) checkSetting(at string, kind Kind, given givenSetting) (errs []error) {
+	param := at + "config." + given.name
+	s, ok := kind.setting(given.name)
+	if !ok {
+		return []error{fault.Field(param, "invalid_value", "The engine %s has no setting %s; GET /guardrail/engines shows those that it has.", kind.Name, given.name)}
+	}
+	for i, v := range given.values {
+		if s.Values == nil || slices.Contains(s.Values, v) || s.Open && e.hasRecognizer(v) {
+			continue
+		}
+		param := param
+		if s.Type == "array" {
+			param += fmt.Sprintf("[%d]", i)
+		}
+		if v == "NRP" && given.name == "entities" {
+			errs = append(errs, fault.Field(param, "invalid_value", "NRP (nationality, religious or political group) cannot be found by this engine. Leave it out."))
+			continue
+		}
+		errs = append(errs, fault.Field(param, "invalid_value", "%q is none of the values that %s knows: %s.", short(v), given.name, strings.Join(s.Values, ", ")))
+	}
+	return errs
+}
+
+func (e *Engine) hasRecognizer(entity string) bool {
+	return slices.ContainsFunc(e.Recognizers, func(r Recognizer) bool { return r.Entity == entity })
+}
+
+// entityName reports whether a name can be that of an entity.
+func entityName(name string) bool {
+	if name == "" || len(name) > 64 || name[0] < 'A' || name[0] > 'Z' {
+		return false
+	}
+	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}
+
+// checkPatterns checks the regular expressions of an engine.
+func (e *Engine) checkPatterns(at string) (errs []error) {
+	type one struct{ param, pattern string }
+	var all []one
+	list, size := "config.banned_patterns", 0
+	for i, p := range e.BannedPatterns {
+		all = append(all, one{fmt.Sprintf("%s[%d]", list, i), p})
+		size += len(p)
+	}
+	if len(e.Recognizers) > 0 {
+		list = "config.recognizers"
+	}
+	for i, r := range e.Recognizers {
+		all = append(all, one{fmt.Sprintf("%s[%d].pattern", list, i), r.Pattern})
+		size += len(r.Pattern)
+	}
+	if size > maxPatterns { // before anything is compiled
+		return []error{fault.Field(at+list, "invalid_value", "The patterns have more than %d bytes together. Make them fewer or shorter.", maxPatterns)}
+	}
+	instructions := 0
+	for _, p := range all {
+		n, err := program(p.pattern)
+		instructions += n
+		if err != nil {
+			errs = append(errs, fault.Field(at+p.param, "invalid_value", "This pattern cannot be used: %s.", err))
+		}
+	}
+	if instructions > maxAllInstructions {
+		errs = append(errs, fault.Field(at+list, "invalid_value", "The patterns compile to more than %d instructions together. Make them fewer, or their repetitions smaller.", maxAllInstructions))
+	}
+	return errs
+}
+
+// program returns how many instructions a pattern has when it is compiled, and why it cannot be used.
+// An error does not repeat the pattern.
+func program(pattern string) (instructions int, err error) {
+	parsed, err := syntax.Parse(pattern, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		bad, ok := errors.AsType[*syntax.Error](err)
+		switch {
+		case ok && (bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape):
+			return 0, fmt.Errorf("it is no regular expression in RE2 syntax, which has neither look-around nor back references: %s", bad.Code)
+		case ok && bad.Code == syntax.ErrInvalidRepeatSize:
+			return 0, errors.New("it repeats something more than 1000 times, also when repetitions within others are multiplied")
+		case ok:
+			return 0, fmt.Errorf("it is no regular expression in RE2 syntax: %s", bad.Code)
+		}
+		return 0, errors.New("it is no regular expression in RE2 syntax")
+	}
+	compiled, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0, errors.New("it is too large")
+	}
+	instructions = len(compiled.Inst)
+	if instructions > maxInstructions {
+		return instructions, fmt.Errorf("it compiles to %d instructions, and %d are allowed; make its repetitions smaller", instructions, maxInstructions)
+	}
+	if matches, err := regexp.MatchString(pattern, ""); err == nil && matches {
+		return instructions, errors.New("it matches the empty text, so it would match everywhere; let it need at least one character")
+	}
+	return instructions, nil
 }
 
 // givenSetting is a setting that an engine has.
 type givenSetting struct {
 	name   string
-	values []string // a list's elements, or the one text; nil for a number
+	values []string // a list's elements, or the one text; nil for what is no text
 }
 
 // given returns the settings that an engine has.
@@ -102,7 +194,13 @@ func (e *Engine) given() []givenSetting {
 			out = append(out, givenSetting{name, []string{value}})
 		}
 	}
+	other := func(name string, has bool) {
+		if has {
+			out = append(out, givenSetting{name: name})
+		}
+	}
 	text("action", e.Action)
+	list("allow_list", e.AllowList)
 	list("allowed_tools", e.AllowedTools)
 	list("banned_keywords", e.BannedKeywords)
 	list("banned_patterns", e.BannedPatterns)
@@ -110,10 +208,14 @@ func (e *Engine) given() []givenSetting {
 	list("detectors", e.Detectors)
 	list("entities", e.Entities)
 	text("language", e.Language)
+	text("match", e.Match)
+	text("on_error", e.OnError)
 	text("on_violation", e.OnViolation)
-	if e.Threshold != nil {
-		out = append(out, givenSetting{name: "score_threshold"})
-	}
+	other("recognizers", len(e.Recognizers) > 0)
+	list("regions", e.Regions)
+	other("reversible", e.Reversible)
+	other("score_threshold", e.Threshold != nil)
+	text("unscannable", e.Unscannable)
 	text("violation_message", e.ViolationMessage)
 	return out
 }

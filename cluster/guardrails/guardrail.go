@@ -26,14 +26,40 @@ type Engine struct {
 	Entities         []string // presidio; empty means all
 	Action           string   // empty: the engine's default
 	Language         string   // presidio; empty: en
-	Threshold        *uint32  // presidio, in thousandths; nil: 500
+	Threshold        *uint32  // presidio, prompt_injection, in thousandths; nil: 500
 	ViolationMessage string
 	BannedKeywords   []string // content_filter
 	BannedPatterns   []string // content_filter
 	AllowedTools     []string // tool_permission; empty means all
 	BlockedTools     []string // tool_permission; overrides AllowedTools
-	OnViolation      string   // tool_permission: block or remove; empty: block
+	OnViolation      string   // tool_permission: block, remove or flag; empty: block
 	Detectors        []string // detect_secret; empty means all
+	Match            string   // content_filter: substring or word; empty: substring
+
+	OnError     string // if the engine fails or is late: block or pass; empty: block
+	Unscannable string // what the engine cannot read: pass or block; empty: pass
+
+	// Settings of presidio.
+	Reversible  bool // the caller's response has the values again
+	Regions     []string
+	AllowList   []string
+	Recognizers []Recognizer
+}
+
+// Recognizer is a sort of personal data of one's own, which a pattern finds.
+type Recognizer struct {
+	Entity  string
+	Pattern string   // a regular expression
+	Context []string // words that make a finding more certain
+	Score   *uint32  // of a finding without such a word, in thousandths; nil: 1000
+}
+
+// CanonicalName returns the name of an engine for one that a request has: pii is presidio.
+func CanonicalName(engine string) string {
+	if engine == "pii" {
+		return presidio
+	}
+	return engine
 }
 
 // Set holds all guardrails.
@@ -55,12 +81,19 @@ func New() *Set {
 func (g *Guardrail) record() *clusterv1.Guardrail {
 	r := &clusterv1.Guardrail{Id: g.ID, Name: g.Name, OrganizationId: string(g.Organization), DefaultOn: g.DefaultOn}
 	for _, e := range g.Engines {
-		r.Engines = append(r.GetEngines(), &clusterv1.GuardrailEngine{
+		stored := &clusterv1.GuardrailEngine{
 			EngineName: e.Name, EventHooks: e.Hooks, Entities: e.Entities, Action: e.Action, Language: e.Language,
 			ScoreThresholdMilli: e.Threshold, ViolationMessage: e.ViolationMessage, BannedKeywords: e.BannedKeywords,
 			BannedPatterns: e.BannedPatterns, AllowedTools: e.AllowedTools, BlockedTools: e.BlockedTools,
-			OnViolation: e.OnViolation, Detectors: e.Detectors,
-		})
+			OnViolation: e.OnViolation, Detectors: e.Detectors, Match: e.Match,
+			OnError: e.OnError, Unscannable: e.Unscannable, Reversible: e.Reversible, Regions: e.Regions, AllowList: e.AllowList,
+		}
+		for _, own := range e.Recognizers {
+			stored.Recognizers = append(stored.GetRecognizers(), &clusterv1.GuardrailRecognizer{
+				Entity: own.Entity, Pattern: own.Pattern, Context: own.Context, ScoreMilli: own.Score,
+			})
+		}
+		r.Engines = append(r.GetEngines(), stored)
 	}
 	return r
 }
@@ -74,12 +107,19 @@ func decode(value []byte) (*Guardrail, error) {
 		ID: r.GetId(), Name: r.GetName(), Organization: id.Organization(r.GetOrganizationId()), Meta: record.MetaOf(r.GetStamp()),
 	}}
 	for _, e := range r.GetEngines() {
-		g.Engines = append(g.Engines, Engine{
+		engine := Engine{
 			Name: e.GetEngineName(), Hooks: e.GetEventHooks(), Entities: e.GetEntities(), Action: e.GetAction(), Language: e.GetLanguage(),
 			Threshold: e.ScoreThresholdMilli, ViolationMessage: e.GetViolationMessage(), BannedKeywords: e.GetBannedKeywords(),
 			BannedPatterns: e.GetBannedPatterns(), AllowedTools: e.GetAllowedTools(), BlockedTools: e.GetBlockedTools(),
-			OnViolation: e.GetOnViolation(), Detectors: e.GetDetectors(),
-		})
+			OnViolation: e.GetOnViolation(), Detectors: e.GetDetectors(), Match: e.GetMatch(),
+			OnError: e.GetOnError(), Unscannable: e.GetUnscannable(), Reversible: e.GetReversible(), Regions: e.GetRegions(), AllowList: e.GetAllowList(),
+		}
+		for _, own := range e.GetRecognizers() {
+			engine.Recognizers = append(engine.Recognizers, Recognizer{
+				Entity: own.GetEntity(), Pattern: own.GetPattern(), Context: own.GetContext(), Score: own.ScoreMilli,
+			})
+		}
+		g.Engines = append(g.Engines, engine)
 	}
 	return g, nil
 }

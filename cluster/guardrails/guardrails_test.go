@@ -55,9 +55,24 @@ func pii() guardrails.Engine {
 	return guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON"}, Action: "anonymize"}
 }
 
+// with returns an engine that looks for the entities only.
+func with(e guardrails.Engine, entities ...string) guardrails.Engine {
+	e.Entities = entities
+	return e
+}
+
+func withRecognizer(entity, pattern string, score uint32) guardrails.Engine {
+	return guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Recognizers: []guardrails.Recognizer{
+		{Entity: entity, Pattern: pattern, Context: []string{"employee"}, Score: &score},
+	}}
+}
+
 func TestLife(t *testing.T) {
 	w := &world{t: t, set: guardrails.New()}
-	made, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: []guardrails.Engine{pii()}, DefaultOn: true})
+	full := withRecognizer("EMPLOYEE", "EMP-[0-9]{6}", 400)
+	full.OnError, full.Unscannable, full.Reversible, full.Regions, full.AllowList = "pass", "block", true, []string{"DE"}, []string{"x@example.com"}
+	engines := []guardrails.Engine{pii(), full, {Name: "content_filter", Hooks: []string{"pre_call"}, BannedKeywords: []string{"x"}, Match: "word"}}
+	made, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: engines, DefaultOn: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +80,7 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(made.Engines, got.Engines); diff != "" || !got.DefaultOn || got.CreatedBy != "ada" {
+	if diff := cmp.Diff(engines, got.Engines); diff != "" || !got.DefaultOn || got.CreatedBy != "ada" {
 		t.Errorf("stored %v\n%s", got, diff)
 	}
 	if _, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "pii", Organization: "acme"}, Engines: []guardrails.Engine{pii()}}); fault.From(err).Code != "already_exists" {
@@ -116,23 +131,48 @@ func TestSettings(t *testing.T) {
 		engine guardrails.Engine
 		param  string // of the first problem; empty: fine
 	}{
-		"pii":                  {pii(), ""},
-		"all entities":         {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call", "post_call"}}, ""},
-		"keywords":             {guardrails.Engine{Name: "content_filter", Hooks: []string{"post_call"}, BannedKeywords: []string{"x"}}, ""},
-		"tools":                {guardrails.Engine{Name: "tool_permission", Hooks: []string{"pre_call"}, OnViolation: "remove", BlockedTools: []string{"rm"}}, ""},
-		"secrets":              {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"aws"}, Action: "redact"}, ""},
-		"unknown engine":       {guardrails.Engine{Name: "magic", Hooks: []string{"pre_call"}}, "engines[0].engine_name"},
-		"no hooks":             {guardrails.Engine{Name: "presidio"}, "engines[0].event_hooks"},
-		"unknown hook":         {guardrails.Engine{Name: "presidio", Hooks: []string{"mid_call"}}, "engines[0].event_hooks[0]"},
-		"hook of others":       {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call", "post_call"}}, "engines[0].event_hooks[1]"},
-		"setting of others":    {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, BannedKeywords: []string{"x"}}, "engines[0].config.banned_keywords"},
-		"unknown entity":       {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON", "SOUL"}}, "engines[0].config.entities[1]"},
-		"action of others":     {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Action: "redact"}, "engines[0].config.action"},
-		"bad pattern":          {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{"a", "("}}, "engines[0].config.banned_patterns[1]"},
-		"long patterns":        {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{strings.Repeat("a", 65<<10)}}, "engines[0].config.banned_patterns"},
-		"unknown detector":     {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"x"}}, "engines[0].config.detectors[0]"},
-		"threshold":            {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Threshold: &high}, "engines[0].config.score_threshold"},
-		"filter without words": {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}}, "engines[0].config"},
+		"pii":                   {pii(), ""},
+		"all entities":          {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call", "post_call"}}, ""},
+		"keywords":              {guardrails.Engine{Name: "content_filter", Hooks: []string{"post_call"}, BannedKeywords: []string{"x"}}, ""},
+		"tools":                 {guardrails.Engine{Name: "tool_permission", Hooks: []string{"pre_call"}, OnViolation: "remove", BlockedTools: []string{"rm"}}, ""},
+		"secrets":               {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"aws"}, Action: "redact"}, ""},
+		"unknown engine":        {guardrails.Engine{Name: "magic", Hooks: []string{"pre_call"}}, "engines[0].engine_name"},
+		"no hooks":              {guardrails.Engine{Name: "presidio"}, "engines[0].event_hooks"},
+		"unknown hook":          {guardrails.Engine{Name: "presidio", Hooks: []string{"mid_call"}}, "engines[0].event_hooks[0]"},
+		"hook of others":        {guardrails.Engine{Name: "prompt_injection", Hooks: []string{"pre_call", "post_call"}}, "engines[0].event_hooks[1]"},
+		"secrets in responses":  {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call", "post_call"}, Action: "flag"}, ""},
+		"tools that are called": {guardrails.Engine{Name: "tool_permission", Hooks: []string{"post_call"}, BlockedTools: []string{"rm"}, OnViolation: "flag"}, ""},
+		"flag":                  {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Action: "flag", OnError: "pass", Unscannable: "block"}, ""},
+		"whole words":           {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedKeywords: []string{"x"}, Match: "word", Action: "anonymize"}, ""},
+		"injection":             {guardrails.Engine{Name: "prompt_injection", Hooks: []string{"pre_call"}, Threshold: new(uint32(800)), Action: "block"}, ""},
+		"unknown on_error":      {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, OnError: "retry"}, "engines[0].config.on_error"},
+		"unscannable tools":     {guardrails.Engine{Name: "tool_permission", Hooks: []string{"pre_call"}, Unscannable: "block"}, "engines[0].config.unscannable"},
+		"recognizers":           {withRecognizer("EMPLOYEE", "EMP-[0-9]{6}", 400), ""},
+		"recognizer's entity":   {with(withRecognizer("EMPLOYEE", "EMP-[0-9]{6}", 400), "EMPLOYEE", "PERSON"), ""},
+		"entity of nobody":      {with(withRecognizer("EMPLOYEE", "EMP-[0-9]{6}", 400), "PERSON", "STUDENT"), "engines[0].config.entities[1]"},
+		"bad recognizer":        {withRecognizer("EMPLOYEE", "EMP-(", 400), "engines[0].config.recognizers[0].pattern"},
+		"look-around":           {withRecognizer("EMPLOYEE", "(?<!x)EMP", 400), "engines[0].config.recognizers[0].pattern"},
+		"back reference":        {withRecognizer("EMPLOYEE", `(a)\1`, 400), "engines[0].config.recognizers[0].pattern"},
+		"regex bomb":            {withRecognizer("EMPLOYEE", "a{900}b{900}a{900}b{900}a{900}b{900}", 400), "engines[0].config.recognizers[0].pattern"},
+		"larger regex bomb":     {withRecognizer("EMPLOYEE", "((a{1,100}){1,100}){1,100}", 400), "engines[0].config.recognizers[0].pattern"},
+		"matches nothing":       {withRecognizer("EMPLOYEE", "[0-9]*", 400), "engines[0].config.recognizers[0].pattern"},
+		"recognizer's score":    {withRecognizer("EMPLOYEE", "EMP", 1001), "engines[0].config.recognizers[0].score"},
+		"recognizer's name":     {withRecognizer("employee", "EMP", 1), "engines[0].config.recognizers[0].entity"},
+		"recognizers of others": {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Recognizers: withRecognizer("E", "e", 1).Recognizers}, "engines[0].config.recognizers"},
+		"many large patterns":   {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: slices.Repeat([]string{"a{800}b{800}c{800}d{800}"}, 20)}, "engines[0].config.banned_patterns"},
+		"region":                {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Regions: []string{"DE", "UK"}}, "engines[0].config.regions[1]"},
+		"reversible":            {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Reversible: true, AllowList: []string{"x"}, Regions: []string{"DE"}}, ""},
+		"reversible block":      {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Reversible: true, Action: "block"}, "engines[0].config.reversible"},
+		"not told":              {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"NRP"}}, "engines[0].config.entities[0]"},
+		"too many entities":     {with(pii(), slices.Repeat([]string{"PERSON"}, 1e5)...), "engines[0].config.entities"},
+		"setting of others":     {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, BannedKeywords: []string{"x"}}, "engines[0].config.banned_keywords"},
+		"unknown entity":        {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Entities: []string{"PERSON", "SOUL"}}, "engines[0].config.entities[1]"},
+		"action of others":      {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Action: "redact"}, "engines[0].config.action"},
+		"bad pattern":           {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{"a", "("}}, "engines[0].config.banned_patterns[1]"},
+		"long patterns":         {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{strings.Repeat("a", 65<<10)}}, "engines[0].config.banned_patterns"},
+		"unknown detector":      {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"x"}}, "engines[0].config.detectors[0]"},
+		"threshold":             {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Threshold: &high}, "engines[0].config.score_threshold"},
+		"filter without words":  {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}}, "engines[0].config"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{t: t, set: guardrails.New()}

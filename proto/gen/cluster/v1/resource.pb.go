@@ -201,17 +201,17 @@ func (x *Guardrail) GetStamp() *Stamp {
 // GuardrailEngine is one engine of a guardrail.
 type GuardrailEngine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio, content_filter, tool_permission or detect_secret.
+	// presidio, content_filter, tool_permission, detect_secret or prompt_injection.
 	EngineName string `protobuf:"bytes,1,opt,name=engine_name,json=engineName,proto3" json:"engine_name,omitempty"`
 	// pre_call, post_call.
 	EventHooks []string `protobuf:"bytes,2,rep,name=event_hooks,json=eventHooks,proto3" json:"event_hooks,omitempty"`
 	// presidio: what to look for; none means all.
 	Entities []string `protobuf:"bytes,3,rep,name=entities,proto3" json:"entities,omitempty"`
-	// anonymize, redact or block; empty: the engine's own.
+	// anonymize, redact, block or flag; empty: the engine's own.
 	Action string `protobuf:"bytes,4,opt,name=action,proto3" json:"action,omitempty"`
 	// presidio: of the text; empty: en.
 	Language string `protobuf:"bytes,5,opt,name=language,proto3" json:"language,omitempty"`
-	// presidio: findings less certain than this are left, in thousandths.
+	// presidio, prompt_injection: findings less certain than this are left, in thousandths.
 	ScoreThresholdMilli *uint32 `protobuf:"varint,6,opt,name=score_threshold_milli,json=scoreThresholdMilli,proto3,oneof" json:"score_threshold_milli,omitempty"`
 	// What a caller is told whose request is blocked; empty: the engine's own.
 	ViolationMessage string `protobuf:"bytes,7,opt,name=violation_message,json=violationMessage,proto3" json:"violation_message,omitempty"`
@@ -223,10 +223,24 @@ type GuardrailEngine struct {
 	AllowedTools []string `protobuf:"bytes,10,rep,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
 	// tool_permission: wins over allowed_tools.
 	BlockedTools []string `protobuf:"bytes,11,rep,name=blocked_tools,json=blockedTools,proto3" json:"blocked_tools,omitempty"`
-	// tool_permission: block or remove; empty: block.
+	// tool_permission: block, remove or flag; empty: block.
 	OnViolation string `protobuf:"bytes,12,opt,name=on_violation,json=onViolation,proto3" json:"on_violation,omitempty"`
 	// detect_secret: none means all.
-	Detectors     []string `protobuf:"bytes,13,rep,name=detectors,proto3" json:"detectors,omitempty"`
+	Detectors []string `protobuf:"bytes,13,rep,name=detectors,proto3" json:"detectors,omitempty"`
+	// If the engine fails or is late: block or pass; empty: block.
+	OnError string `protobuf:"bytes,14,opt,name=on_error,json=onError,proto3" json:"on_error,omitempty"`
+	// What the engine cannot read: pass or block; empty: pass.
+	Unscannable string `protobuf:"bytes,15,opt,name=unscannable,proto3" json:"unscannable,omitempty"`
+	// presidio: the caller's response has the values again.
+	Reversible bool `protobuf:"varint,16,opt,name=reversible,proto3" json:"reversible,omitempty"`
+	// presidio: countries of phone numbers without a country code; none: the engine's own.
+	Regions []string `protobuf:"bytes,17,rep,name=regions,proto3" json:"regions,omitempty"`
+	// presidio: values that are left as they are.
+	AllowList []string `protobuf:"bytes,18,rep,name=allow_list,json=allowList,proto3" json:"allow_list,omitempty"`
+	// presidio: sorts of data of one's own.
+	Recognizers []*GuardrailRecognizer `protobuf:"bytes,19,rep,name=recognizers,proto3" json:"recognizers,omitempty"`
+	// content_filter: substring or word; empty: substring.
+	Match         string `protobuf:"bytes,20,opt,name=match,proto3" json:"match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -352,6 +366,128 @@ func (x *GuardrailEngine) GetDetectors() []string {
 	return nil
 }
 
+func (x *GuardrailEngine) GetOnError() string {
+	if x != nil {
+		return x.OnError
+	}
+	return ""
+}
+
+func (x *GuardrailEngine) GetUnscannable() string {
+	if x != nil {
+		return x.Unscannable
+	}
+	return ""
+}
+
+func (x *GuardrailEngine) GetReversible() bool {
+	if x != nil {
+		return x.Reversible
+	}
+	return false
+}
+
+func (x *GuardrailEngine) GetRegions() []string {
+	if x != nil {
+		return x.Regions
+	}
+	return nil
+}
+
+func (x *GuardrailEngine) GetAllowList() []string {
+	if x != nil {
+		return x.AllowList
+	}
+	return nil
+}
+
+func (x *GuardrailEngine) GetRecognizers() []*GuardrailRecognizer {
+	if x != nil {
+		return x.Recognizers
+	}
+	return nil
+}
+
+func (x *GuardrailEngine) GetMatch() string {
+	if x != nil {
+		return x.Match
+	}
+	return ""
+}
+
+// GuardrailRecognizer is a sort of personal data that a pattern finds.
+type GuardrailRecognizer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of what it finds.
+	Entity string `protobuf:"bytes,1,opt,name=entity,proto3" json:"entity,omitempty"`
+	// A regular expression.
+	Pattern string `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	// Words that make a finding more certain if one is near it.
+	Context []string `protobuf:"bytes,3,rep,name=context,proto3" json:"context,omitempty"`
+	// How certain a finding without such a word is, in thousandths; absent: 1000.
+	ScoreMilli    *uint32 `protobuf:"varint,4,opt,name=score_milli,json=scoreMilli,proto3,oneof" json:"score_milli,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardrailRecognizer) Reset() {
+	*x = GuardrailRecognizer{}
+	mi := &file_cluster_v1_resource_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardrailRecognizer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardrailRecognizer) ProtoMessage() {}
+
+func (x *GuardrailRecognizer) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_resource_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardrailRecognizer.ProtoReflect.Descriptor instead.
+func (*GuardrailRecognizer) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GuardrailRecognizer) GetEntity() string {
+	if x != nil {
+		return x.Entity
+	}
+	return ""
+}
+
+func (x *GuardrailRecognizer) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+func (x *GuardrailRecognizer) GetContext() []string {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *GuardrailRecognizer) GetScoreMilli() uint32 {
+	if x != nil && x.ScoreMilli != nil {
+		return *x.ScoreMilli
+	}
+	return 0
+}
+
 // Prompt is the head of a prompt; its versions are records of their own.
 type Prompt struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -377,7 +513,7 @@ type Prompt struct {
 
 func (x *Prompt) Reset() {
 	*x = Prompt{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[3]
+	mi := &file_cluster_v1_resource_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +525,7 @@ func (x *Prompt) String() string {
 func (*Prompt) ProtoMessage() {}
 
 func (x *Prompt) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[3]
+	mi := &file_cluster_v1_resource_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +538,7 @@ func (x *Prompt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Prompt.ProtoReflect.Descriptor instead.
 func (*Prompt) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{3}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Prompt) GetId() string {
@@ -474,7 +610,7 @@ type PromptLabel struct {
 
 func (x *PromptLabel) Reset() {
 	*x = PromptLabel{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	mi := &file_cluster_v1_resource_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -486,7 +622,7 @@ func (x *PromptLabel) String() string {
 func (*PromptLabel) ProtoMessage() {}
 
 func (x *PromptLabel) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[4]
+	mi := &file_cluster_v1_resource_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -499,7 +635,7 @@ func (x *PromptLabel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptLabel.ProtoReflect.Descriptor instead.
 func (*PromptLabel) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{4}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *PromptLabel) GetName() string {
@@ -529,7 +665,7 @@ type PromptShare struct {
 
 func (x *PromptShare) Reset() {
 	*x = PromptShare{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	mi := &file_cluster_v1_resource_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -541,7 +677,7 @@ func (x *PromptShare) String() string {
 func (*PromptShare) ProtoMessage() {}
 
 func (x *PromptShare) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[5]
+	mi := &file_cluster_v1_resource_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -554,7 +690,7 @@ func (x *PromptShare) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptShare.ProtoReflect.Descriptor instead.
 func (*PromptShare) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{5}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *PromptShare) GetVersion() uint32 {
@@ -596,7 +732,7 @@ type PromptVersion struct {
 
 func (x *PromptVersion) Reset() {
 	*x = PromptVersion{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[6]
+	mi := &file_cluster_v1_resource_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -608,7 +744,7 @@ func (x *PromptVersion) String() string {
 func (*PromptVersion) ProtoMessage() {}
 
 func (x *PromptVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[6]
+	mi := &file_cluster_v1_resource_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -621,7 +757,7 @@ func (x *PromptVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptVersion.ProtoReflect.Descriptor instead.
 func (*PromptVersion) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{6}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *PromptVersion) GetPromptId() string {
@@ -697,7 +833,7 @@ type PromptMessage struct {
 
 func (x *PromptMessage) Reset() {
 	*x = PromptMessage{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[7]
+	mi := &file_cluster_v1_resource_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -709,7 +845,7 @@ func (x *PromptMessage) String() string {
 func (*PromptMessage) ProtoMessage() {}
 
 func (x *PromptMessage) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[7]
+	mi := &file_cluster_v1_resource_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -722,7 +858,7 @@ func (x *PromptMessage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PromptMessage.ProtoReflect.Descriptor instead.
 func (*PromptMessage) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{7}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *PromptMessage) GetRole() string {
@@ -768,7 +904,7 @@ type Keyring struct {
 
 func (x *Keyring) Reset() {
 	*x = Keyring{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[8]
+	mi := &file_cluster_v1_resource_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -780,7 +916,7 @@ func (x *Keyring) String() string {
 func (*Keyring) ProtoMessage() {}
 
 func (x *Keyring) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[8]
+	mi := &file_cluster_v1_resource_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -793,7 +929,7 @@ func (x *Keyring) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Keyring.ProtoReflect.Descriptor instead.
 func (*Keyring) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{8}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Keyring) GetRoots() []*WrappedRoot {
@@ -832,7 +968,7 @@ type WrappedRoot struct {
 
 func (x *WrappedRoot) Reset() {
 	*x = WrappedRoot{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[9]
+	mi := &file_cluster_v1_resource_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -844,7 +980,7 @@ func (x *WrappedRoot) String() string {
 func (*WrappedRoot) ProtoMessage() {}
 
 func (x *WrappedRoot) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[9]
+	mi := &file_cluster_v1_resource_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -857,7 +993,7 @@ func (x *WrappedRoot) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WrappedRoot.ProtoReflect.Descriptor instead.
 func (*WrappedRoot) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WrappedRoot) GetKmsUri() string {
@@ -896,7 +1032,7 @@ type Replay struct {
 
 func (x *Replay) Reset() {
 	*x = Replay{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[10]
+	mi := &file_cluster_v1_resource_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -908,7 +1044,7 @@ func (x *Replay) String() string {
 func (*Replay) ProtoMessage() {}
 
 func (x *Replay) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[10]
+	mi := &file_cluster_v1_resource_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -921,7 +1057,7 @@ func (x *Replay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Replay.ProtoReflect.Descriptor instead.
 func (*Replay) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Replay) GetFingerprint() []byte {
@@ -958,7 +1094,7 @@ type Claim struct {
 
 func (x *Claim) Reset() {
 	*x = Claim{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[11]
+	mi := &file_cluster_v1_resource_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -970,7 +1106,7 @@ func (x *Claim) String() string {
 func (*Claim) ProtoMessage() {}
 
 func (x *Claim) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[11]
+	mi := &file_cluster_v1_resource_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -983,7 +1119,7 @@ func (x *Claim) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Claim.ProtoReflect.Descriptor instead.
 func (*Claim) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Claim) GetOwner() []byte {
@@ -1011,7 +1147,7 @@ type Mark struct {
 
 func (x *Mark) Reset() {
 	*x = Mark{}
-	mi := &file_cluster_v1_resource_proto_msgTypes[12]
+	mi := &file_cluster_v1_resource_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1159,7 @@ func (x *Mark) String() string {
 func (*Mark) ProtoMessage() {}
 
 func (x *Mark) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_resource_proto_msgTypes[12]
+	mi := &file_cluster_v1_resource_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1172,7 @@ func (x *Mark) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Mark.ProtoReflect.Descriptor instead.
 func (*Mark) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_resource_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Mark) GetStamp() *Stamp {
@@ -1066,7 +1202,7 @@ const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\n" +
 	"default_on\x18\x04 \x01(\bR\tdefaultOn\x125\n" +
 	"\aengines\x18\x05 \x03(\v2\x1b.cluster.v1.GuardrailEngineR\aengines\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\x80\x04\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xef\x05\n" +
 	"\x0fGuardrailEngine\x12\x1f\n" +
 	"\vengine_name\x18\x01 \x01(\tR\n" +
 	"engineName\x12\x1f\n" +
@@ -1083,8 +1219,25 @@ const file_cluster_v1_resource_proto_rawDesc = "" +
 	" \x03(\tR\fallowedTools\x12#\n" +
 	"\rblocked_tools\x18\v \x03(\tR\fblockedTools\x12!\n" +
 	"\fon_violation\x18\f \x01(\tR\vonViolation\x12\x1c\n" +
-	"\tdetectors\x18\r \x03(\tR\tdetectorsB\x18\n" +
-	"\x16_score_threshold_milli\"\xa9\x02\n" +
+	"\tdetectors\x18\r \x03(\tR\tdetectors\x12\x19\n" +
+	"\bon_error\x18\x0e \x01(\tR\aonError\x12 \n" +
+	"\vunscannable\x18\x0f \x01(\tR\vunscannable\x12\x1e\n" +
+	"\n" +
+	"reversible\x18\x10 \x01(\bR\n" +
+	"reversible\x12\x18\n" +
+	"\aregions\x18\x11 \x03(\tR\aregions\x12\x1d\n" +
+	"\n" +
+	"allow_list\x18\x12 \x03(\tR\tallowList\x12A\n" +
+	"\vrecognizers\x18\x13 \x03(\v2\x1f.cluster.v1.GuardrailRecognizerR\vrecognizers\x12\x14\n" +
+	"\x05match\x18\x14 \x01(\tR\x05matchB\x18\n" +
+	"\x16_score_threshold_milli\"\x97\x01\n" +
+	"\x13GuardrailRecognizer\x12\x16\n" +
+	"\x06entity\x18\x01 \x01(\tR\x06entity\x12\x18\n" +
+	"\apattern\x18\x02 \x01(\tR\apattern\x12\x18\n" +
+	"\acontext\x18\x03 \x03(\tR\acontext\x12$\n" +
+	"\vscore_milli\x18\x04 \x01(\rH\x00R\n" +
+	"scoreMilli\x88\x01\x01B\x0e\n" +
+	"\f_score_milli\"\xa9\x02\n" +
 	"\x06Prompt\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12'\n" +
@@ -1147,46 +1300,48 @@ func file_cluster_v1_resource_proto_rawDescGZIP() []byte {
 	return file_cluster_v1_resource_proto_rawDescData
 }
 
-var file_cluster_v1_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cluster_v1_resource_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_cluster_v1_resource_proto_goTypes = []any{
-	(*Credential)(nil),      // 0: cluster.v1.Credential
-	(*Guardrail)(nil),       // 1: cluster.v1.Guardrail
-	(*GuardrailEngine)(nil), // 2: cluster.v1.GuardrailEngine
-	(*Prompt)(nil),          // 3: cluster.v1.Prompt
-	(*PromptLabel)(nil),     // 4: cluster.v1.PromptLabel
-	(*PromptShare)(nil),     // 5: cluster.v1.PromptShare
-	(*PromptVersion)(nil),   // 6: cluster.v1.PromptVersion
-	(*PromptMessage)(nil),   // 7: cluster.v1.PromptMessage
-	(*Keyring)(nil),         // 8: cluster.v1.Keyring
-	(*WrappedRoot)(nil),     // 9: cluster.v1.WrappedRoot
-	(*Replay)(nil),          // 10: cluster.v1.Replay
-	(*Claim)(nil),           // 11: cluster.v1.Claim
-	(*Mark)(nil),            // 12: cluster.v1.Mark
-	(*SealedValue)(nil),     // 13: cluster.v1.SealedValue
-	(*NamedValue)(nil),      // 14: cluster.v1.NamedValue
-	(*Stamp)(nil),           // 15: cluster.v1.Stamp
+	(*Credential)(nil),          // 0: cluster.v1.Credential
+	(*Guardrail)(nil),           // 1: cluster.v1.Guardrail
+	(*GuardrailEngine)(nil),     // 2: cluster.v1.GuardrailEngine
+	(*GuardrailRecognizer)(nil), // 3: cluster.v1.GuardrailRecognizer
+	(*Prompt)(nil),              // 4: cluster.v1.Prompt
+	(*PromptLabel)(nil),         // 5: cluster.v1.PromptLabel
+	(*PromptShare)(nil),         // 6: cluster.v1.PromptShare
+	(*PromptVersion)(nil),       // 7: cluster.v1.PromptVersion
+	(*PromptMessage)(nil),       // 8: cluster.v1.PromptMessage
+	(*Keyring)(nil),             // 9: cluster.v1.Keyring
+	(*WrappedRoot)(nil),         // 10: cluster.v1.WrappedRoot
+	(*Replay)(nil),              // 11: cluster.v1.Replay
+	(*Claim)(nil),               // 12: cluster.v1.Claim
+	(*Mark)(nil),                // 13: cluster.v1.Mark
+	(*SealedValue)(nil),         // 14: cluster.v1.SealedValue
+	(*NamedValue)(nil),          // 15: cluster.v1.NamedValue
+	(*Stamp)(nil),               // 16: cluster.v1.Stamp
 }
 var file_cluster_v1_resource_proto_depIdxs = []int32{
-	13, // 0: cluster.v1.Credential.sealed_values:type_name -> cluster.v1.SealedValue
-	14, // 1: cluster.v1.Credential.values:type_name -> cluster.v1.NamedValue
-	15, // 2: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
+	14, // 0: cluster.v1.Credential.sealed_values:type_name -> cluster.v1.SealedValue
+	15, // 1: cluster.v1.Credential.values:type_name -> cluster.v1.NamedValue
+	16, // 2: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
 	2,  // 3: cluster.v1.Guardrail.engines:type_name -> cluster.v1.GuardrailEngine
-	15, // 4: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
-	4,  // 5: cluster.v1.Prompt.labels:type_name -> cluster.v1.PromptLabel
-	15, // 6: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
-	5,  // 7: cluster.v1.PromptLabel.shares:type_name -> cluster.v1.PromptShare
-	7,  // 8: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
-	15, // 9: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
-	9,  // 10: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
-	15, // 11: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
-	15, // 12: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
-	15, // 13: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
-	15, // 14: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	16, // 4: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
+	3,  // 5: cluster.v1.GuardrailEngine.recognizers:type_name -> cluster.v1.GuardrailRecognizer
+	5,  // 6: cluster.v1.Prompt.labels:type_name -> cluster.v1.PromptLabel
+	16, // 7: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
+	6,  // 8: cluster.v1.PromptLabel.shares:type_name -> cluster.v1.PromptShare
+	8,  // 9: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
+	16, // 10: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
+	10, // 11: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
+	16, // 12: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
+	16, // 13: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
+	16, // 14: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
+	16, // 15: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
+	16, // [16:16] is the sub-list for method output_type
+	16, // [16:16] is the sub-list for method input_type
+	16, // [16:16] is the sub-list for extension type_name
+	16, // [16:16] is the sub-list for extension extendee
+	0,  // [0:16] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_resource_proto_init() }
@@ -1197,13 +1352,14 @@ func file_cluster_v1_resource_proto_init() {
 	file_cluster_v1_state_proto_init()
 	file_cluster_v1_version_proto_init()
 	file_cluster_v1_resource_proto_msgTypes[2].OneofWrappers = []any{}
+	file_cluster_v1_resource_proto_msgTypes[3].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_resource_proto_rawDesc), len(file_cluster_v1_resource_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -26,16 +26,89 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+// GuardrailRecognizer is a sort of personal data of one's own.
+type GuardrailRecognizer struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What it finds is called this, and replaced by it in brackets.
+	Entity string `protobuf:"bytes,1,opt,name=entity,proto3" json:"entity,omitempty"`
+	// A regular expression in RE2 syntax.
+	Pattern string `protobuf:"bytes,2,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	// Words that make a finding more certain if one of them is near it, in any case.
+	Context []string `protobuf:"bytes,3,rep,name=context,proto3" json:"context,omitempty"`
+	// How certain a finding without such a word is, 0 to 1; 1 if not given.
+	Score         *float64 `protobuf:"fixed64,4,opt,name=score,proto3,oneof" json:"score,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardrailRecognizer) Reset() {
+	*x = GuardrailRecognizer{}
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[0]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardrailRecognizer) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardrailRecognizer) ProtoMessage() {}
+
+func (x *GuardrailRecognizer) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[0]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardrailRecognizer.ProtoReflect.Descriptor instead.
+func (*GuardrailRecognizer) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *GuardrailRecognizer) GetEntity() string {
+	if x != nil {
+		return x.Entity
+	}
+	return ""
+}
+
+func (x *GuardrailRecognizer) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+func (x *GuardrailRecognizer) GetContext() []string {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *GuardrailRecognizer) GetScore() float64 {
+	if x != nil && x.Score != nil {
+		return *x.Score
+	}
+	return 0
+}
+
 // GuardrailConfig says what an engine looks for and what it does. Each setting belongs to the engines that it names; others refuse it.
 type GuardrailConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio: the entities to look for, such as PERSON, EMAIL_ADDRESS and PHONE_NUMBER; none means all.
+	// presidio: the entities to look for, such as PERSON, EMAIL_ADDRESS and PHONE_NUMBER; none means all. Its recognizers are always looked for.
 	Entities []string `protobuf:"bytes,1,rep,name=entities,proto3" json:"entities,omitempty"`
-	// presidio: anonymize (if not given) or block. detect_secret: redact (if not given) or block. content_filter: block.
+	// presidio: anonymize (if not given), block or flag. detect_secret: redact (if not given), block or flag. content_filter: block (if not given), anonymize or flag. prompt_injection: flag (if not given) or block. flag records what is found and lets it pass.
 	Action *string `protobuf:"bytes,2,opt,name=action,proto3,oneof" json:"action,omitempty"`
 	// presidio: the language of the text; en if not given.
 	Language *string `protobuf:"bytes,3,opt,name=language,proto3,oneof" json:"language,omitempty"`
-	// presidio: findings less certain than this are left, 0 to 1; 0.5 if not given.
+	// presidio, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 if not given.
 	ScoreThreshold *float64 `protobuf:"fixed64,4,opt,name=score_threshold,json=scoreThreshold,proto3,oneof" json:"score_threshold,omitempty"`
 	// What a caller is told whose request is blocked.
 	ViolationMessage *string `protobuf:"bytes,5,opt,name=violation_message,json=violationMessage,proto3,oneof" json:"violation_message,omitempty"`
@@ -47,17 +120,31 @@ type GuardrailConfig struct {
 	AllowedTools []string `protobuf:"bytes,8,rep,name=allowed_tools,json=allowedTools,proto3" json:"allowed_tools,omitempty"`
 	// tool_permission: the tools that may not; it wins over allowed_tools.
 	BlockedTools []string `protobuf:"bytes,9,rep,name=blocked_tools,json=blockedTools,proto3" json:"blocked_tools,omitempty"`
-	// tool_permission: block (if not given) or remove.
+	// tool_permission: block (if not given), remove or flag.
 	OnViolation *string `protobuf:"bytes,10,opt,name=on_violation,json=onViolation,proto3,oneof" json:"on_violation,omitempty"`
 	// detect_secret: the kinds of secrets to look for; none means all.
-	Detectors     []string `protobuf:"bytes,11,rep,name=detectors,proto3" json:"detectors,omitempty"`
+	Detectors []string `protobuf:"bytes,11,rep,name=detectors,proto3" json:"detectors,omitempty"`
+	// What happens if the engine fails or is late: block (if not given) or pass.
+	OnError *string `protobuf:"bytes,12,opt,name=on_error,json=onError,proto3,oneof" json:"on_error,omitempty"`
+	// All but tool_permission: what happens to images, sounds and files, which the engine cannot read: pass (if not given) or block.
+	Unscannable *string `protobuf:"bytes,13,opt,name=unscannable,proto3,oneof" json:"unscannable,omitempty"`
+	// presidio: each value gets a number, as in [PERSON_1], and the caller's response has the value again. Needs the action anonymize.
+	Reversible *bool `protobuf:"varint,14,opt,name=reversible,proto3,oneof" json:"reversible,omitempty"`
+	// presidio: the countries whose phone numbers are found without a country code, as two letters; US and GB if not given. Numbers that begin with + are found for all countries.
+	Regions []string `protobuf:"bytes,15,rep,name=regions,proto3" json:"regions,omitempty"`
+	// presidio: values that are left as they are, in any case.
+	AllowList []string `protobuf:"bytes,16,rep,name=allow_list,json=allowList,proto3" json:"allow_list,omitempty"`
+	// presidio: sorts of data of one's own.
+	Recognizers []*GuardrailRecognizer `protobuf:"bytes,17,rep,name=recognizers,proto3" json:"recognizers,omitempty"`
+	// content_filter: substring (if not given) finds banned_keywords within other words too, word does not.
+	Match         *string `protobuf:"bytes,18,opt,name=match,proto3,oneof" json:"match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *GuardrailConfig) Reset() {
 	*x = GuardrailConfig{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[0]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[1]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -69,7 +156,7 @@ func (x *GuardrailConfig) String() string {
 func (*GuardrailConfig) ProtoMessage() {}
 
 func (x *GuardrailConfig) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[0]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[1]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -82,7 +169,7 @@ func (x *GuardrailConfig) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardrailConfig.ProtoReflect.Descriptor instead.
 func (*GuardrailConfig) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{0}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{1}
 }
 
 func (x *GuardrailConfig) GetEntities() []string {
@@ -162,10 +249,59 @@ func (x *GuardrailConfig) GetDetectors() []string {
 	return nil
 }
 
+func (x *GuardrailConfig) GetOnError() string {
+	if x != nil && x.OnError != nil {
+		return *x.OnError
+	}
+	return ""
+}
+
+func (x *GuardrailConfig) GetUnscannable() string {
+	if x != nil && x.Unscannable != nil {
+		return *x.Unscannable
+	}
+	return ""
+}
+
+func (x *GuardrailConfig) GetReversible() bool {
+	if x != nil && x.Reversible != nil {
+		return *x.Reversible
+	}
+	return false
+}
+
+func (x *GuardrailConfig) GetRegions() []string {
+	if x != nil {
+		return x.Regions
+	}
+	return nil
+}
+
+func (x *GuardrailConfig) GetAllowList() []string {
+	if x != nil {
+		return x.AllowList
+	}
+	return nil
+}
+
+func (x *GuardrailConfig) GetRecognizers() []*GuardrailRecognizer {
+	if x != nil {
+		return x.Recognizers
+	}
+	return nil
+}
+
+func (x *GuardrailConfig) GetMatch() string {
+	if x != nil && x.Match != nil {
+		return *x.Match
+	}
+	return ""
+}
+
 // GuardrailEngine is one engine of a guardrail.
 type GuardrailEngine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio, content_filter, tool_permission or detect_secret.
+	// presidio (or pii, which is the same), content_filter, tool_permission, detect_secret or prompt_injection.
 	EngineName string `protobuf:"bytes,1,opt,name=engine_name,json=engineName,proto3" json:"engine_name,omitempty"`
 	// What it looks for, and what it does.
 	Config *GuardrailConfig `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
@@ -177,7 +313,7 @@ type GuardrailEngine struct {
 
 func (x *GuardrailEngine) Reset() {
 	*x = GuardrailEngine{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[1]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -189,7 +325,7 @@ func (x *GuardrailEngine) String() string {
 func (*GuardrailEngine) ProtoMessage() {}
 
 func (x *GuardrailEngine) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[1]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -202,7 +338,7 @@ func (x *GuardrailEngine) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardrailEngine.ProtoReflect.Descriptor instead.
 func (*GuardrailEngine) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{1}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *GuardrailEngine) GetEngineName() string {
@@ -255,7 +391,7 @@ type GuardrailRecord struct {
 
 func (x *GuardrailRecord) Reset() {
 	*x = GuardrailRecord{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[2]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -267,7 +403,7 @@ func (x *GuardrailRecord) String() string {
 func (*GuardrailRecord) ProtoMessage() {}
 
 func (x *GuardrailRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[2]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -280,7 +416,7 @@ func (x *GuardrailRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardrailRecord.ProtoReflect.Descriptor instead.
 func (*GuardrailRecord) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{2}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *GuardrailRecord) GetGuardrailId() string {
@@ -370,7 +506,7 @@ type CreateGuardrailRequest struct {
 
 func (x *CreateGuardrailRequest) Reset() {
 	*x = CreateGuardrailRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[3]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +518,7 @@ func (x *CreateGuardrailRequest) String() string {
 func (*CreateGuardrailRequest) ProtoMessage() {}
 
 func (x *CreateGuardrailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[3]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +531,7 @@ func (x *CreateGuardrailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CreateGuardrailRequest.ProtoReflect.Descriptor instead.
 func (*CreateGuardrailRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *CreateGuardrailRequest) GetGuardrailName() string {
@@ -443,7 +579,7 @@ type ListGuardrailsRequest struct {
 
 func (x *ListGuardrailsRequest) Reset() {
 	*x = ListGuardrailsRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[4]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -455,7 +591,7 @@ func (x *ListGuardrailsRequest) String() string {
 func (*ListGuardrailsRequest) ProtoMessage() {}
 
 func (x *ListGuardrailsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[4]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -468,7 +604,7 @@ func (x *ListGuardrailsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailsRequest.ProtoReflect.Descriptor instead.
 func (*ListGuardrailsRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{4}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ListGuardrailsRequest) GetLimit() int32 {
@@ -518,7 +654,7 @@ type ListGuardrailsResponse struct {
 
 func (x *ListGuardrailsResponse) Reset() {
 	*x = ListGuardrailsResponse{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[5]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -530,7 +666,7 @@ func (x *ListGuardrailsResponse) String() string {
 func (*ListGuardrailsResponse) ProtoMessage() {}
 
 func (x *ListGuardrailsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[5]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -543,7 +679,7 @@ func (x *ListGuardrailsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailsResponse.ProtoReflect.Descriptor instead.
 func (*ListGuardrailsResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{5}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ListGuardrailsResponse) GetGuardrails() []*GuardrailRecord {
@@ -592,7 +728,7 @@ type GetGuardrailRequest struct {
 
 func (x *GetGuardrailRequest) Reset() {
 	*x = GetGuardrailRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[6]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -604,7 +740,7 @@ func (x *GetGuardrailRequest) String() string {
 func (*GetGuardrailRequest) ProtoMessage() {}
 
 func (x *GetGuardrailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[6]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -617,7 +753,7 @@ func (x *GetGuardrailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetGuardrailRequest.ProtoReflect.Descriptor instead.
 func (*GetGuardrailRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{6}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *GetGuardrailRequest) GetGuardrailId() string {
@@ -646,7 +782,7 @@ type UpdateGuardrailRequest struct {
 
 func (x *UpdateGuardrailRequest) Reset() {
 	*x = UpdateGuardrailRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[7]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -658,7 +794,7 @@ func (x *UpdateGuardrailRequest) String() string {
 func (*UpdateGuardrailRequest) ProtoMessage() {}
 
 func (x *UpdateGuardrailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[7]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -671,7 +807,7 @@ func (x *UpdateGuardrailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateGuardrailRequest.ProtoReflect.Descriptor instead.
 func (*UpdateGuardrailRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{7}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *UpdateGuardrailRequest) GetGuardrailId() string {
@@ -720,7 +856,7 @@ type DeleteGuardrailRequest struct {
 
 func (x *DeleteGuardrailRequest) Reset() {
 	*x = DeleteGuardrailRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[8]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -732,7 +868,7 @@ func (x *DeleteGuardrailRequest) String() string {
 func (*DeleteGuardrailRequest) ProtoMessage() {}
 
 func (x *DeleteGuardrailRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[8]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -745,7 +881,7 @@ func (x *DeleteGuardrailRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteGuardrailRequest.ProtoReflect.Descriptor instead.
 func (*DeleteGuardrailRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{8}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *DeleteGuardrailRequest) GetGuardrailId() string {
@@ -768,7 +904,7 @@ type DeleteGuardrailResponse struct {
 
 func (x *DeleteGuardrailResponse) Reset() {
 	*x = DeleteGuardrailResponse{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[9]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -780,7 +916,7 @@ func (x *DeleteGuardrailResponse) String() string {
 func (*DeleteGuardrailResponse) ProtoMessage() {}
 
 func (x *DeleteGuardrailResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[9]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -793,7 +929,7 @@ func (x *DeleteGuardrailResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteGuardrailResponse.ProtoReflect.Descriptor instead.
 func (*DeleteGuardrailResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{9}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *DeleteGuardrailResponse) GetGuardrailId() string {
@@ -819,7 +955,7 @@ type ListGuardrailEnginesRequest struct {
 
 func (x *ListGuardrailEnginesRequest) Reset() {
 	*x = ListGuardrailEnginesRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[10]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -831,7 +967,7 @@ func (x *ListGuardrailEnginesRequest) String() string {
 func (*ListGuardrailEnginesRequest) ProtoMessage() {}
 
 func (x *ListGuardrailEnginesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[10]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -844,7 +980,7 @@ func (x *ListGuardrailEnginesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailEnginesRequest.ProtoReflect.Descriptor instead.
 func (*ListGuardrailEnginesRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{10}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{11}
 }
 
 // EngineDescription is one engine that guardrails can have.
@@ -864,7 +1000,7 @@ type EngineDescription struct {
 
 func (x *EngineDescription) Reset() {
 	*x = EngineDescription{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -876,7 +1012,7 @@ func (x *EngineDescription) String() string {
 func (*EngineDescription) ProtoMessage() {}
 
 func (x *EngineDescription) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -889,7 +1025,7 @@ func (x *EngineDescription) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineDescription.ProtoReflect.Descriptor instead.
 func (*EngineDescription) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{11}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EngineDescription) GetEngineName() string {
@@ -931,7 +1067,7 @@ type ListGuardrailEnginesResponse struct {
 
 func (x *ListGuardrailEnginesResponse) Reset() {
 	*x = ListGuardrailEnginesResponse{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -943,7 +1079,7 @@ func (x *ListGuardrailEnginesResponse) String() string {
 func (*ListGuardrailEnginesResponse) ProtoMessage() {}
 
 func (x *ListGuardrailEnginesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -956,7 +1092,7 @@ func (x *ListGuardrailEnginesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailEnginesResponse.ProtoReflect.Descriptor instead.
 func (*ListGuardrailEnginesResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{12}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *ListGuardrailEnginesResponse) GetEngines() []*EngineDescription {
@@ -971,10 +1107,16 @@ var File_gateway_v1_guardrail_proto protoreflect.FileDescriptor
 const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\n" +
 	"\x1agateway/v1/guardrail.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x83\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xbf\x02\n" +
+	"\x13GuardrailRecognizer\x12F\n" +
+	"\x06entity\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&2\x16^[A-Z][A-Z0-9_]{0,63}$\x92\x02\vEMPLOYEE_IDR\x06entity\x12K\n" +
+	"\apattern\x18\x02 \x01(\tB1\xbaH.\xc8\x01\x01r)\x10\x01\x18\xe8\a2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\fEMP-[0-9]{6}R\apattern\x12L\n" +
+	"\acontext\x18\x03 \x03(\tB2\xbaH/\x92\x01,\x102\x18\x01\"&r$\x10\x01\x18@2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\bemployeeR\acontext\x12;\n" +
+	"\x05score\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\xe0?\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x05score\x88\x01\x01B\b\n" +
+	"\x06_score\"\x8a\f\n" +
 	"\x0fGuardrailConfig\x12L\n" +
-	"\bentities\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xc8\x01\x18\x01\"#r!2\x16^[A-Z][A-Z0-9_]{0,63}$\x92\x02\x06PERSONR\bentities\x12H\n" +
-	"\x06action\x18\x02 \x01(\tB+\xbaH(r&R\tanonymizeR\x06redactR\x05block\x92\x02\tanonymizeH\x00R\x06action\x88\x01\x01\x127\n" +
+	"\bentities\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xc8\x01\x18\x01\"#r!2\x16^[A-Z][A-Z0-9_]{0,63}$\x92\x02\x06PERSONR\bentities\x12N\n" +
+	"\x06action\x18\x02 \x01(\tB1\xbaH.r,R\tanonymizeR\x06redactR\x05blockR\x04flag\x92\x02\tanonymizeH\x00R\x06action\x88\x01\x01\x127\n" +
 	"\blanguage\x18\x03 \x01(\tB\x16\xbaH\x13r\x112\n" +
 	"^[a-z]{2}$\x92\x02\x02enH\x01R\blanguage\x88\x01\x01\x12N\n" +
 	"\x0fscore_threshold\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\xe0?\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x0escoreThreshold\x88\x01\x01\x12m\n" +
@@ -982,17 +1124,32 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\x0fbanned_keywords\x18\x06 \x03(\tB8\xbaH5\x92\x012\x10\xe8\a\"-r+\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x0esecret projectR\x0ebannedKeywords\x12a\n" +
 	"\x0fbanned_patterns\x18\a \x03(\tB8\xbaH5\x92\x012\x10\xc8\x01\"-r+\x10\x01\x18\xe8\a2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x0eproject-[0-9]+R\x0ebannedPatterns\x12Z\n" +
 	"\rallowed_tools\x18\b \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vget_weatherR\fallowedTools\x12Z\n" +
-	"\rblocked_tools\x18\t \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vdelete_fileR\fblockedTools\x12D\n" +
+	"\rblocked_tools\x18\t \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vdelete_fileR\fblockedTools\x12J\n" +
 	"\fon_violation\x18\n" +
-	" \x01(\tB\x1c\xbaH\x19r\x17R\x05blockR\x06remove\x92\x02\x05blockH\x04R\vonViolation\x88\x01\x01\x12I\n" +
-	"\tdetectors\x18\v \x03(\tB+\xbaH(\x92\x01%\x102\"!r\x1f\x10\x01\x18@2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03awsR\tdetectorsB\t\n" +
+	" \x01(\tB\"\xbaH\x1fr\x1dR\x05blockR\x06removeR\x04flag\x92\x02\x05blockH\x04R\vonViolation\x88\x01\x01\x12I\n" +
+	"\tdetectors\x18\v \x03(\tB+\xbaH(\x92\x01%\x102\"!r\x1f\x10\x01\x18@2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03awsR\tdetectors\x12:\n" +
+	"\bon_error\x18\f \x01(\tB\x1a\xbaH\x17r\x15R\x05blockR\x04pass\x92\x02\x05blockH\x05R\aonError\x88\x01\x01\x12@\n" +
+	"\vunscannable\x18\r \x01(\tB\x19\xbaH\x16r\x14R\x04passR\x05block\x92\x02\x04passH\x06R\vunscannable\x88\x01\x01\x12#\n" +
+	"\n" +
+	"reversible\x18\x0e \x01(\bH\aR\n" +
+	"reversible\x88\x01\x01\x129\n" +
+	"\aregions\x18\x0f \x03(\tB\x1f\xbaH\x1c\x92\x01\x19\x10\x14\x18\x01\"\x13r\x112\n" +
+	"^[A-Z]{2}$\x92\x02\x02USR\aregions\x12^\n" +
+	"\n" +
+	"allow_list\x18\x10 \x03(\tB?\xbaH<\x92\x019\x10\xe8\a\x18\x01\"2r0\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x13support@example.comR\tallowList\x12K\n" +
+	"\vrecognizers\x18\x11 \x03(\v2\x1f.gateway.v1.GuardrailRecognizerB\b\xbaH\x05\x92\x01\x02\x102R\vrecognizers\x128\n" +
+	"\x05match\x18\x12 \x01(\tB\x1d\xbaH\x1ar\x18R\tsubstringR\x04word\x92\x02\x04wordH\bR\x05match\x88\x01\x01B\t\n" +
 	"\a_actionB\v\n" +
 	"\t_languageB\x12\n" +
 	"\x10_score_thresholdB\x14\n" +
 	"\x12_violation_messageB\x0f\n" +
-	"\r_on_violation\"\x89\x02\n" +
-	"\x0fGuardrailEngine\x12n\n" +
-	"\vengine_name\x18\x01 \x01(\tBM\xbaHJ\xc8\x01\x01rER\bpresidioR\x0econtent_filterR\x0ftool_permissionR\rdetect_secret\x92\x02\bpresidioR\n" +
+	"\r_on_violationB\v\n" +
+	"\t_on_errorB\x0e\n" +
+	"\f_unscannableB\r\n" +
+	"\v_reversibleB\b\n" +
+	"\x06_match\"\xa1\x02\n" +
+	"\x0fGuardrailEngine\x12\x85\x01\n" +
+	"\vengine_name\x18\x01 \x01(\tBd\xbaHa\xc8\x01\x01r\\R\bpresidioR\x03piiR\x0econtent_filterR\x0ftool_permissionR\rdetect_secretR\x10prompt_injection\x92\x02\bpresidioR\n" +
 	"engineName\x123\n" +
 	"\x06config\x18\x02 \x01(\v2\x1b.gateway.v1.GuardrailConfigR\x06config\x12Q\n" +
 	"\vevent_hooks\x18\x03 \x03(\tB0\xbaH-\x92\x01*\b\x01\x10\x02\x18\x01\"\"r R\bpre_callR\tpost_call\x92\x02\bpre_callR\n" +
@@ -1101,54 +1258,56 @@ func file_gateway_v1_guardrail_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_guardrail_proto_rawDescData
 }
 
-var file_gateway_v1_guardrail_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_gateway_v1_guardrail_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_gateway_v1_guardrail_proto_goTypes = []any{
-	(*GuardrailConfig)(nil),              // 0: gateway.v1.GuardrailConfig
-	(*GuardrailEngine)(nil),              // 1: gateway.v1.GuardrailEngine
-	(*GuardrailRecord)(nil),              // 2: gateway.v1.GuardrailRecord
-	(*CreateGuardrailRequest)(nil),       // 3: gateway.v1.CreateGuardrailRequest
-	(*ListGuardrailsRequest)(nil),        // 4: gateway.v1.ListGuardrailsRequest
-	(*ListGuardrailsResponse)(nil),       // 5: gateway.v1.ListGuardrailsResponse
-	(*GetGuardrailRequest)(nil),          // 6: gateway.v1.GetGuardrailRequest
-	(*UpdateGuardrailRequest)(nil),       // 7: gateway.v1.UpdateGuardrailRequest
-	(*DeleteGuardrailRequest)(nil),       // 8: gateway.v1.DeleteGuardrailRequest
-	(*DeleteGuardrailResponse)(nil),      // 9: gateway.v1.DeleteGuardrailResponse
-	(*ListGuardrailEnginesRequest)(nil),  // 10: gateway.v1.ListGuardrailEnginesRequest
-	(*EngineDescription)(nil),            // 11: gateway.v1.EngineDescription
-	(*ListGuardrailEnginesResponse)(nil), // 12: gateway.v1.ListGuardrailEnginesResponse
-	(*wrapperspb.StringValue)(nil),       // 13: google.protobuf.StringValue
-	(*timestamppb.Timestamp)(nil),        // 14: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),              // 15: google.protobuf.Struct
+	(*GuardrailRecognizer)(nil),          // 0: gateway.v1.GuardrailRecognizer
+	(*GuardrailConfig)(nil),              // 1: gateway.v1.GuardrailConfig
+	(*GuardrailEngine)(nil),              // 2: gateway.v1.GuardrailEngine
+	(*GuardrailRecord)(nil),              // 3: gateway.v1.GuardrailRecord
+	(*CreateGuardrailRequest)(nil),       // 4: gateway.v1.CreateGuardrailRequest
+	(*ListGuardrailsRequest)(nil),        // 5: gateway.v1.ListGuardrailsRequest
+	(*ListGuardrailsResponse)(nil),       // 6: gateway.v1.ListGuardrailsResponse
+	(*GetGuardrailRequest)(nil),          // 7: gateway.v1.GetGuardrailRequest
+	(*UpdateGuardrailRequest)(nil),       // 8: gateway.v1.UpdateGuardrailRequest
+	(*DeleteGuardrailRequest)(nil),       // 9: gateway.v1.DeleteGuardrailRequest
+	(*DeleteGuardrailResponse)(nil),      // 10: gateway.v1.DeleteGuardrailResponse
+	(*ListGuardrailEnginesRequest)(nil),  // 11: gateway.v1.ListGuardrailEnginesRequest
+	(*EngineDescription)(nil),            // 12: gateway.v1.EngineDescription
+	(*ListGuardrailEnginesResponse)(nil), // 13: gateway.v1.ListGuardrailEnginesResponse
+	(*wrapperspb.StringValue)(nil),       // 14: google.protobuf.StringValue
+	(*timestamppb.Timestamp)(nil),        // 15: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),              // 16: google.protobuf.Struct
 }
 var file_gateway_v1_guardrail_proto_depIdxs = []int32{
-	0,  // 0: gateway.v1.GuardrailEngine.config:type_name -> gateway.v1.GuardrailConfig
-	1,  // 1: gateway.v1.GuardrailRecord.engines:type_name -> gateway.v1.GuardrailEngine
-	13, // 2: gateway.v1.GuardrailRecord.organization_id:type_name -> google.protobuf.StringValue
-	14, // 3: gateway.v1.GuardrailRecord.created_at:type_name -> google.protobuf.Timestamp
-	14, // 4: gateway.v1.GuardrailRecord.updated_at:type_name -> google.protobuf.Timestamp
-	1,  // 5: gateway.v1.CreateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
-	2,  // 6: gateway.v1.ListGuardrailsResponse.guardrails:type_name -> gateway.v1.GuardrailRecord
-	13, // 7: gateway.v1.ListGuardrailsResponse.next_cursor:type_name -> google.protobuf.StringValue
-	1,  // 8: gateway.v1.UpdateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
-	15, // 9: gateway.v1.EngineDescription.config_schema:type_name -> google.protobuf.Struct
-	11, // 10: gateway.v1.ListGuardrailEnginesResponse.engines:type_name -> gateway.v1.EngineDescription
-	3,  // 11: gateway.v1.GuardrailService.CreateGuardrail:input_type -> gateway.v1.CreateGuardrailRequest
-	4,  // 12: gateway.v1.GuardrailService.ListGuardrails:input_type -> gateway.v1.ListGuardrailsRequest
-	6,  // 13: gateway.v1.GuardrailService.GetGuardrail:input_type -> gateway.v1.GetGuardrailRequest
-	7,  // 14: gateway.v1.GuardrailService.UpdateGuardrail:input_type -> gateway.v1.UpdateGuardrailRequest
-	8,  // 15: gateway.v1.GuardrailService.DeleteGuardrail:input_type -> gateway.v1.DeleteGuardrailRequest
-	10, // 16: gateway.v1.GuardrailService.ListGuardrailEngines:input_type -> gateway.v1.ListGuardrailEnginesRequest
-	2,  // 17: gateway.v1.GuardrailService.CreateGuardrail:output_type -> gateway.v1.GuardrailRecord
-	5,  // 18: gateway.v1.GuardrailService.ListGuardrails:output_type -> gateway.v1.ListGuardrailsResponse
-	2,  // 19: gateway.v1.GuardrailService.GetGuardrail:output_type -> gateway.v1.GuardrailRecord
-	2,  // 20: gateway.v1.GuardrailService.UpdateGuardrail:output_type -> gateway.v1.GuardrailRecord
-	9,  // 21: gateway.v1.GuardrailService.DeleteGuardrail:output_type -> gateway.v1.DeleteGuardrailResponse
-	12, // 22: gateway.v1.GuardrailService.ListGuardrailEngines:output_type -> gateway.v1.ListGuardrailEnginesResponse
-	17, // [17:23] is the sub-list for method output_type
-	11, // [11:17] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	0,  // 0: gateway.v1.GuardrailConfig.recognizers:type_name -> gateway.v1.GuardrailRecognizer
+	1,  // 1: gateway.v1.GuardrailEngine.config:type_name -> gateway.v1.GuardrailConfig
+	2,  // 2: gateway.v1.GuardrailRecord.engines:type_name -> gateway.v1.GuardrailEngine
+	14, // 3: gateway.v1.GuardrailRecord.organization_id:type_name -> google.protobuf.StringValue
+	15, // 4: gateway.v1.GuardrailRecord.created_at:type_name -> google.protobuf.Timestamp
+	15, // 5: gateway.v1.GuardrailRecord.updated_at:type_name -> google.protobuf.Timestamp
+	2,  // 6: gateway.v1.CreateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
+	3,  // 7: gateway.v1.ListGuardrailsResponse.guardrails:type_name -> gateway.v1.GuardrailRecord
+	14, // 8: gateway.v1.ListGuardrailsResponse.next_cursor:type_name -> google.protobuf.StringValue
+	2,  // 9: gateway.v1.UpdateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
+	16, // 10: gateway.v1.EngineDescription.config_schema:type_name -> google.protobuf.Struct
+	12, // 11: gateway.v1.ListGuardrailEnginesResponse.engines:type_name -> gateway.v1.EngineDescription
+	4,  // 12: gateway.v1.GuardrailService.CreateGuardrail:input_type -> gateway.v1.CreateGuardrailRequest
+	5,  // 13: gateway.v1.GuardrailService.ListGuardrails:input_type -> gateway.v1.ListGuardrailsRequest
+	7,  // 14: gateway.v1.GuardrailService.GetGuardrail:input_type -> gateway.v1.GetGuardrailRequest
+	8,  // 15: gateway.v1.GuardrailService.UpdateGuardrail:input_type -> gateway.v1.UpdateGuardrailRequest
+	9,  // 16: gateway.v1.GuardrailService.DeleteGuardrail:input_type -> gateway.v1.DeleteGuardrailRequest
+	11, // 17: gateway.v1.GuardrailService.ListGuardrailEngines:input_type -> gateway.v1.ListGuardrailEnginesRequest
+	3,  // 18: gateway.v1.GuardrailService.CreateGuardrail:output_type -> gateway.v1.GuardrailRecord
+	6,  // 19: gateway.v1.GuardrailService.ListGuardrails:output_type -> gateway.v1.ListGuardrailsResponse
+	3,  // 20: gateway.v1.GuardrailService.GetGuardrail:output_type -> gateway.v1.GuardrailRecord
+	3,  // 21: gateway.v1.GuardrailService.UpdateGuardrail:output_type -> gateway.v1.GuardrailRecord
+	10, // 22: gateway.v1.GuardrailService.DeleteGuardrail:output_type -> gateway.v1.DeleteGuardrailResponse
+	13, // 23: gateway.v1.GuardrailService.ListGuardrailEngines:output_type -> gateway.v1.ListGuardrailEnginesResponse
+	18, // [18:24] is the sub-list for method output_type
+	12, // [12:18] is the sub-list for method input_type
+	12, // [12:12] is the sub-list for extension type_name
+	12, // [12:12] is the sub-list for extension extendee
+	0,  // [0:12] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_guardrail_proto_init() }
@@ -1157,16 +1316,17 @@ func file_gateway_v1_guardrail_proto_init() {
 		return
 	}
 	file_gateway_v1_guardrail_proto_msgTypes[0].OneofWrappers = []any{}
-	file_gateway_v1_guardrail_proto_msgTypes[3].OneofWrappers = []any{}
+	file_gateway_v1_guardrail_proto_msgTypes[1].OneofWrappers = []any{}
 	file_gateway_v1_guardrail_proto_msgTypes[4].OneofWrappers = []any{}
-	file_gateway_v1_guardrail_proto_msgTypes[7].OneofWrappers = []any{}
+	file_gateway_v1_guardrail_proto_msgTypes[5].OneofWrappers = []any{}
+	file_gateway_v1_guardrail_proto_msgTypes[8].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_guardrail_proto_rawDesc), len(file_gateway_v1_guardrail_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -1,0 +1,56 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/modelgateway/modelgateway/extproc/texts"
+)
+
+// Behind is how many bytes before a place a scanner may read to decide about it, and Ahead how many
+// bytes after it. What depends on more is decided on these.
+const (
+	Behind = 256
+	Ahead  = 256
+)
+
+// Finding is a span of a text that an engine has found.
+type Finding struct {
+	Start, End int     // in bytes of the text
+	Entity     string  // what it is, such as EMAIL_ADDRESS or aws
+	Score      float32 // how certain it is, from 0 to 1
+
+	// Continues says that the span goes on with the last finding of the call before. Such a span is
+	// so long that its beginning was decided before its end had come.
+	Continues bool
+}
+
+// Engine is an engine with its settings. It never changes and is safe for concurrent use.
+type Engine interface {
+	// Scanner returns a scanner for the texts of one request.
+	Scanner() Scanner
+}
+
+// Scanner reads the texts of one request, one after the other. It is not safe for concurrent use.
+type Scanner interface {
+	// Begin begins another text.
+	Begin(kind texts.Kind, role texts.Role)
+
+	// Scan looks at text from at on, and appends what it finds to found. What is before at was decided
+	// by earlier calls for the same text, and at least Behind bytes of it are there, if there were so
+	// many. The scanner may read them. end says that nothing follows.
+	//
+	// Findings are in order, do not overlap, start at or after at, and end at or before decided. Nothing
+	// that may follow changes what is found before decided. The next call begins there. The text is valid UTF-8,
+	// but without end its last character may be incomplete.
+	//
+	// decided is at most Ahead bytes before the end of text, and len(text) if end is true. A scanner of
+	// a network service may hold back more. An error says that the text could not be examined.
+	Scan(ctx context.Context, text []byte, at int, end bool, found []Finding) (_ []Finding, decided int, err error)
+
+	// Fork returns a scanner for a text of the response. It knows what this one has learned so far, such as
+	// the names in the request, and neither learns from the other from then on.
+	Fork() Scanner
+
+	// Reset forgets everything, for another request.
+	Reset()
+}
