@@ -108,13 +108,14 @@ func importRows() []importRow {
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/responses", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
+			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
 			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
 			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/guard/engine", []string{"extproc/texts"}},
 		{"extproc/guard/engine/enginetest", []string{"extproc/guard/engine", "extproc/texts"}},
+		{"extproc/guard", []string{"extproc/guard/*", "extproc/splice", "extproc/texts", "extproc/wire", "cluster/fault", "cluster/guardrails", "cluster/id", "cluster/resource", "cluster/usage"}},
 		{"extproc/guard/*", []string{"extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts", "cluster/fault"}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/texts", "extproc/tokens", "cluster/*"}},
 		{"extproc/inbound", []string{"extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},

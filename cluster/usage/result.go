@@ -69,6 +69,18 @@ type Failure struct {
 	RequestID  string // the provider's id of the request
 }
 
+// Violation is what an engine of a guardrail has found in a request or response. It has no text.
+type Violation struct {
+	Guardrail string // its name
+	Engine    string
+	Hook      string // pre_call or post_call
+	Entity    string // what was found, such as EMAIL_ADDRESS
+	Action    string // what was done: anonymize, block, flag or remove
+	Place     string // where, such as messages[2].content; empty if there were too many places
+	Offset    int64  // of the first one in the text, in bytes
+	Count     int64
+}
+
 // Result sets the fields of m that describe how an attempt ended.
 func (e *Encoder) Result(m *clusterv1.UsageEvent, r *Result) {
 	m.FirstTokenUnixNano = nanos(r.FirstToken)

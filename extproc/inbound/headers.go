@@ -25,6 +25,7 @@ type Headers struct {
 	PromptID      string
 	PromptLabel   string
 	PromptVersion string
+	GuardrailID   string
 	Debug         string // x-gateway-debug
 	Address       string // of the client
 	UserAgent     string
@@ -160,5 +161,7 @@ func (in *Headers) addOption(name, value []byte) {
 		in.PromptLabel = string(value)
 	case "x-gateway-prompt-version":
 		in.PromptVersion = string(value)
+	case "x-gateway-guardrail-id":
+		in.GuardrailID = string(value)
 	}
 }

@@ -18,12 +18,14 @@ type Options struct {
 	EndUser     string
 	Customer    id.Customer // EndUser, not truncated
 	Prompt      Prompt
-	Session     string // the caller's own name for what the request is a part of
+	// Guardrails are those that the request names, in order and each once.
+	Guardrails           []Guardrail
+	GuardrailsInMetadata bool   // some stand within metadata, which goes to the provider
+	Session              string // the caller's own name for what the request is a part of
 }
 
 // resource is a field that names an entry of a registry. The registries are empty, and an
-// unknown name is rejected: ignoring a guardrail that the caller relies on would let through
-// what it should stop.
+// unknown name is rejected: without what it stands for, the response would be another one.
 type resource struct {
 	field splice.Field
 	kind  fault.Kind
@@ -32,10 +34,8 @@ type resource struct {
 }
 
 // resources lists the fields whose registries are empty.
-func resources() [5]resource {
-	return [5]resource{
-		{splice.GuardrailID, fault.Malformed, "guardrail_not_found", "guardrail"},
-		{splice.Guardrails, fault.Malformed, "guardrail_not_found", "guardrail"},
+func resources() [3]resource {
+	return [3]resource{
 		{splice.MemoryID, fault.NotFound, "memory_not_found", "memory session"},
 		{splice.StoreMemory, fault.NotFound, "memory_not_found", "memory session"},
 		{splice.TokenSavingPlanID, fault.NotFound, "token_saving_plan_not_found", "token-saving plan"},
@@ -65,6 +65,9 @@ func Read(h *Headers, facts *splice.Request) (Options, error) {
 		return Options{}, err
 	}
 	if err := r.readPrompt(); err != nil {
+		return Options{}, err
+	}
+	if err := r.readGuardrails(); err != nil {
 		return Options{}, err
 	}
 	if facts.Present()&splice.Extensions != 0 {
@@ -101,9 +104,6 @@ func (r *reader) bodyOptions() error {
 			continue
 		}
 		return &fault.Error{Kind: of.kind, Code: of.code, Param: of.field.String(), Detail: "There is no " + of.noun + " of that name that this key may use."}
-	}
-	if raw := r.facts.Within(splice.LitellmMetadata, "guardrails"); raw != nil && string(raw) != "null" && string(raw) != "[]" {
-		return &fault.Error{Kind: fault.Malformed, Code: "guardrail_not_found", Param: "litellm_metadata.guardrails", Detail: "There is no guardrail of that name that this key may use."}
 	}
 	present := r.facts.Present()
 	for f := splice.PromptID; splice.Extensions.Has(f); f++ {

@@ -53,11 +53,15 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 	if x.Facts.PathModel != model {
 		x.Facts.PathModel = "" // the prompt has replaced it
 	}
-	return p.recompose(x, body)
+	x.composed = true
+	if err := p.rebody(x, body); err != nil {
+		return err
+	}
+	return x.Facts.RequireModel()
 }
 
-// recompose replaces the body by the composed one, and reads it again.
-func (p *Pipeline) recompose(x *Exchange, body []byte) error {
+// rebody replaces the body by another one, and reads it again.
+func (p *Pipeline) rebody(x *Exchange, body []byte) error {
 	length := int64(len(body))
 	if err := p.fits(length); err != nil {
 		return err
@@ -65,11 +69,8 @@ func (p *Pipeline) recompose(x *Exchange, body []byte) error {
 	if err := x.Flight.Reach(length); err != nil {
 		return err
 	}
-	x.Body, x.composed = body, true
-	if err := x.scan(); err != nil {
-		return err
-	}
-	return x.Facts.RequireModel()
+	x.Body = body
+	return x.scan()
 }
 
 // prompted applies the rules of the caller's key, team and organization: requests for chats that

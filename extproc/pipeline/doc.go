@@ -17,12 +17,14 @@
 //	enforce   | enforced.go  | "                        | -                               | malformed
 //	compose   | compose.go   | "                        | Body, Facts, prompt             | malformed, not_found, unavailable
 //	authorize | identify.go  | "                        | Model, tags of the key          | denied
+//	guard     | guard.go     | "                        | Body, Facts, guardrails         | blocked, malformed, too_large, unavailable
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
 //	receive   | receive.go   | response headers         | Tries, Status; chooses the list | never
 //	accept    | receive.go   | a whole response         | -                               | upstream
 //	translate | receive.go   | "                        | response: body, usage           | upstream
+//	screen    | guard.go     | "                        | response: body                  | blocked, unavailable
 //	record    | receive.go   | "                        | usage events                    | unavailable
 //	address   | receive.go   | "                        | response: headers               | never
 //	accept    | receive.go   | the head of a stream     | -                               | upstream
@@ -34,9 +36,8 @@
 //	address   | receive.go   | "                        | response: status, headers, body | never
 //	settle    | settle.go    | end, whatever the end    | usage events; ends admission    | never
 //
-// Between the head and the end of a stream, Relay (stream.go) translates each event. A
+// Between the head and the end of a stream, Relay (stream.go) translates each event, and screens it. A
 // failure is an error of the provider or of Envoy, or a response that a stage has stopped.
-// Stages that are not here yet have their places in NewPipeline: guard and screen.
 //
 // identify comes first, so a caller without a key learns nothing about the rest of the
 // request. No byte of the body is read before the stages of the headers have passed.

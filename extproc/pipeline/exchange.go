@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
+	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
@@ -48,6 +49,9 @@ type Exchange struct {
 	composed   bool         // Body has a prompt, and is not what the caller has sent
 	prompt     usage.Prompt // that Body has; zero for none
 	promptName string
+
+	// Set by guard: what applies guardrails; nil if none applies.
+	guardrails *guard.Screen
 
 	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
 

@@ -36,7 +36,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 	} else {
 		e = x.withCallersID(e)
 		im.Body = x.op.errorBody(e, string(x.ID))
-		im.Set = x.appendPrompt(x.appendIdentity(im.Set))
+		im.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(im.Set)))
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)
 		}
@@ -78,7 +78,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 		n += limitHeaders
 	}
 	m.Set = make([]message.Header, 0, n)
-	m.Set = x.appendPrompt(x.appendIdentity(m.Set))
+	m.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(m.Set)))
 	m.Set = append(m.Set, x.served()...)
 	m.Set = append(m.Set, h.Passed...)
 	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})

@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/compose"
 	"github.com/modelgateway/modelgateway/extproc/flood"
+	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -43,7 +44,7 @@ type Need struct {
 }
 
 // Deps are the pipeline's dependencies. All are required except Metrics, Budgets, Rates, Bytes,
-// OnDemand, Prepare, Fresh and ThrottleFactor.
+// OnDemand, Prepare, Fresh, Guardrails and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify returns who presents credentials, according to a View.
@@ -66,6 +67,8 @@ type Deps struct {
 	// Prepare has Envoy make clusters that a plan needs, and waits briefly for them. Then Acked
 	// reports which ones Envoy has. nil: every endpoint has them.
 	Prepare func(ctx context.Context, needs []Need)
+	// Guardrails has the engines of guardrails; nil: there are no guardrails.
+	Guardrails *guard.Library
 	// Seal and Open seal the ids of stored responses with a key that all nodes have.
 	Seal     vault.Seal
 	Open     vault.Open
@@ -134,18 +137,18 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"enforce", p.enforce},
 		{"compose", p.compose}, // before the rest, so that permissions, route and estimate apply to what is sent
 		{"authorize", p.authorize},
+		{"guard", p.guard}, // before route, which translates what is sent
 		{"route", p.route},
-		// guard: guardrails for requests belong here, before anything is reserved.
 		{"admit", p.admit}, // last: only a failed dispatch has to release its reservations
 	}
 	p.whole = []stage{
 		{"accept", p.accept},
 		{"translate", p.translate},
-		// screen: guardrails for responses belong here. Nothing is recorded or sent yet.
+		{"screen", p.screen}, // nothing is recorded or sent yet
 		{"record", p.record},
 		{"address", p.address},
 	}
-	p.streamed = []stage{ // then Relay translates each event; screen belongs in Relay.event
+	p.streamed = []stage{ // then Relay translates and screens each event
 		{"accept", p.accept},
 		{"record", p.record}, // the intents
 		{"address", p.address},

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -38,6 +40,11 @@ type Relay struct {
 	alias string // the model's name as JSON, which replaces the provider's
 	data  []byte // scratch
 
+	screen  *guard.Stream   // nil if no guardrail examines the response
+	events  splice.Splitter // of what goes to the caller
+	outside []byte          // scratch
+	silent  time.Time       // when something was sent last, while a guardrail holds back
+
 	// Translated.
 	decoder driver.Stream
 	encoder dialect.Encoder
@@ -58,6 +65,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.replyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.language.Stream(meta)
+	p.openScreen(r)
 	if x.sameDialect(a) {
 		r.raw = x.response.head.media != x.op.stream
 		r.alias = string(splice.Quote(nil, x.Facts.Model))
@@ -72,13 +80,13 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 // is the piece itself. What it returns is valid until the next call. For the end of the response
 // it waits until the cost is on disk; an error withholds the end.
 func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	out, same = r.feed(piece)
+	out, same = r.feed(ctx, piece)
 	return out, same, r.record(ctx)
 }
 
 // Last is Piece for the piece that ends the stream.
 func (r *Relay) Last(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	out, same = r.last(piece)
+	out, same = r.last(ctx, piece)
 	return out, same, r.record(ctx)
 }
 
@@ -101,10 +109,10 @@ func (r *Relay) record(ctx context.Context) error {
 // feed takes a chunk and returns what goes out in its place; same reports that it is the
 // chunk itself. The result is valid until the next call. Once done is set, the result must wait
 // for the settle.
-func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
+func (r *Relay) feed(ctx context.Context, chunk []byte) (out []byte, same bool) {
 	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
-	if r.split.Held() > 0 {
-		r.copied = true // the first event began in an earlier chunk
+	if r.split.Held() > 0 || r.screen != nil {
+		r.copied = true // the first event began in an earlier chunk, or may change
 	}
 	r.outcome.Bytes += int64(len(chunk))
 	if r.raw {
@@ -113,27 +121,28 @@ func (r *Relay) feed(chunk []byte) (out []byte, same bool) {
 	r.split.Push(chunk)
 	var e splice.Event
 	for r.split.Next(&e) {
-		r.event(&e)
+		r.screened(ctx, func() { r.event(&e) })
 	}
 	return r.taken()
 }
 
 // last is feed for the chunk that ends the stream.
-func (r *Relay) last(chunk []byte) (out []byte, same bool) {
+func (r *Relay) last(ctx context.Context, chunk []byte) (out []byte, same bool) {
 	if r.raw {
-		out, same = r.feed(chunk)
+		out, same = r.feed(ctx, chunk)
 		r.ended = true
 		r.finish()
 		return out, same
 	}
-	if out, same = r.feed(chunk); same && r.split.Held() == 0 && r.done {
+	if out, same = r.feed(ctx, chunk); same && r.split.Held() == 0 && r.done {
 		return out, same
 	}
 	var e splice.Event
 	for r.split.Last(&e) {
-		r.event(&e)
+		r.screened(ctx, func() { r.event(&e) })
 	}
-	r.finish()
+	r.screened(ctx, r.finish)
+	r.endScreen(ctx)
 	return r.taken()
 }
 
@@ -179,8 +188,7 @@ func (r *Relay) keep(e *splice.Event) {
 	r.kept += len(e.Raw)
 }
 
-// event handles one event. Guardrails for streamed responses (screen) belong here, before
-// any part of the event goes out.
+// event handles one event.
 func (r *Relay) event(e *splice.Event) {
 	switch {
 	case r.done:

@@ -45,6 +45,9 @@ func appendUnescaped(dst, raw []byte) []byte {
 	}
 }
 
+// AppendPlain appends the text of a JSON string, given without its quotes. Scan must have accepted it.
+func AppendPlain(dst, raw []byte) []byte { return appendUnescaped(dst, raw) }
+
 // Plain returns JSON with its escapes decoded, for counting; the result is not JSON. Scan must
 // have accepted it.
 func Plain(json []byte) []byte { return appendUnescaped(make([]byte, 0, len(json)), json) }

@@ -1,0 +1,100 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/extproc/guard/engine"
+)
+
+// Action is what happens to what an engine finds.
+type Action string
+
+// The actions.
+const (
+	Anonymize Action = "anonymize" // it is replaced
+	Block     Action = "block"     // the request or the response is blocked
+	Flag      Action = "flag"      // it is recorded, and passes
+)
+
+// Guardrail is a guardrail whose engines are ready. It never changes, but for the scanners that it
+// keeps for the next request, and is safe for concurrent use.
+type Guardrail struct {
+	ID, Name string
+	units    []*unit
+}
+
+// unit is an engine with what the guardrail says of it.
+type unit struct {
+	guardrail string // its name
+	name      string // of the engine
+	pre, post bool
+	action    Action
+	passes    bool   // a text that cannot be examined passes
+	readable  bool   // media, which cannot be examined, is blocked
+	reverses  bool   // what was replaced is put back into the response
+	mark      string // what replaces findings; empty: the entity in brackets
+	message   string // of a blocked request
+	broken    error  // why there is no engine
+	tools     *tools // of tool_permission; engine is nil
+	engine    engine.Engine
+	scanners  sync.Pool // of engine.Scanner
+}
+
+// scanner returns a scanner, which release takes back.
+func (u *unit) scanner() engine.Scanner {
+	if s, ok := u.scanners.Get().(engine.Scanner); ok {
+		return s
+	}
+	return u.engine.Scanner()
+}
+
+func (u *unit) release(s engine.Scanner) {
+	s.Reset()
+	u.scanners.Put(s)
+}
+
+// replacement returns what replaces a finding.
+func (u *unit) replacement(entity string) string {
+	if u.mark != "" {
+		return u.mark
+	}
+	return "[" + entity + "]"
+}
+
+// compile returns a guardrail with its engines.
+func (l *Library) compile(g *guardrails.Guardrail) *Guardrail {
+	out := &Guardrail{ID: g.ID, Name: g.Name}
+	for i := range g.Engines {
+		e := &g.Engines[i]
+		u := &unit{
+			guardrail: g.Name, name: e.Name, action: actionOf(e), message: e.ViolationMessage,
+			pre: slices.Contains(e.Hooks, guardrails.PreCall), post: slices.Contains(e.Hooks, guardrails.PostCall),
+			passes: e.OnError == "pass", readable: e.Unscannable == "block", reverses: e.Reversible,
+		}
+		l.equip(u, e)
+		out.units = append(out.units, u)
+	}
+	return out
+}
+
+// actionOf returns what an engine does with what it finds.
+func actionOf(e *guardrails.Engine) Action {
+	switch e.Action {
+	case "block":
+		return Block
+	case "flag":
+		return Flag
+	case "anonymize", "redact":
+		return Anonymize
+	}
+	kind, _ := guardrails.KindOf(e.Name)
+	for _, s := range kind.Settings {
+		if name, ok := s.Default.(string); ok && s.Name == "action" && !strings.HasPrefix(name, "a") && name != "redact" {
+			return Action(name)
+		}
+	}
+	return Anonymize
+}

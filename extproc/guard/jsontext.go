@@ -1,0 +1,335 @@
+package guard
+
+import (
+	"context"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/modelgateway/modelgateway/extproc/texts"
+)
+
+// jsonText takes JSON, whole or in pieces, and passes each string in it through a chain as a text of its
+// own. What is not JSON after all is a text from there on. JSON stays JSON: only the contents of strings change,
+// and those of members' names not even then.
+type jsonText struct {
+	c    *chain
+	kind texts.Kind
+	role texts.Role
+
+	state jsonState
+	open  []byte // the objects and arrays around: '{' or '['
+	esc   []byte // the beginning of an escape
+	name  []byte // the name that is being read, as it came
+	inner []byte // scratch
+	out   []byte
+}
+
+// jsonState is what may come next.
+type jsonState uint8
+
+const (
+	beforeValue jsonState = iota
+	firstName             // a name, or the end of the object
+	nextName              // a name
+	firstElement          // a value, or the end of the array
+	beforeColon
+	afterValue
+	inValue  // in a string that is a value
+	inName   // in a string that is a name
+	inScalar // in a number or a literal
+	inText   // this is no JSON
+)
+
+// begin begins another JSON text.
+func (j *jsonText) begin(kind texts.Kind, role texts.Role) {
+	j.kind, j.role = kind, role
+	j.state, j.open, j.esc, j.name = beforeValue, j.open[:0], j.esc[:0], j.name[:0]
+}
+
+// push takes a piece, and returns what can be passed on; valid until the next call.
+func (j *jsonText) push(ctx context.Context, piece []byte, end bool) ([]byte, error) {
+	j.out = j.out[:0]
+	for len(piece) > 0 {
+		var n int
+		var err error
+		switch j.state {
+		case inText:
+			n, err = len(piece), j.add(ctx, piece, end)
+			if end {
+				return j.out, err
+			}
+		case inValue, inName:
+			n, err = j.str(ctx, piece)
+		case beforeValue, firstName, nextName, firstElement, beforeColon, afterValue, inScalar:
+			n, err = j.structure(ctx, piece)
+		}
+		if err != nil {
+			return nil, err
+		}
+		piece = piece[n:]
+	}
+	if !end {
+		return j.out, nil
+	}
+	return j.out, j.end(ctx)
+}
+
+// end passes on what is left of JSON that broke off.
+func (j *jsonText) end(ctx context.Context) error {
+	switch j.state { //nolint:exhaustive // in the others nothing is held back
+	case inText:
+		return j.add(ctx, nil, true)
+	case inValue:
+		j.esc = j.esc[:0]
+		return j.escaped(ctx, nil, true)
+	case inName:
+		if err := j.endName(ctx); err != nil {
+			return err
+		}
+		j.out = append(j.out, j.name...)
+	}
+	return nil
+}
+
+// add passes text through the chain as it is.
+func (j *jsonText) add(ctx context.Context, text []byte, end bool) error {
+	out, err := j.c.push(ctx, text, end)
+	j.out = append(j.out, out...)
+	return err
+}
+
+// escaped passes the content of a string through the chain.
+func (j *jsonText) escaped(ctx context.Context, text []byte, end bool) error {
+	out, err := j.c.push(ctx, text, end)
+	j.out = appendInner(j.out, out)
+	return err
+}
+
+// appendInner appends text as the inside of a JSON string. A character that is not complete, at the end of a piece,
+// cannot be among the decided text of an engine.
+func appendInner(dst, text []byte) []byte {
+	from := 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"' || c == '\\':
+			dst = append(append(dst, text[from:i]...), '\\', c)
+		case c >= ' ':
+			continue
+		default:
+			dst = appendControl(append(dst, text[from:i]...), c)
+		}
+		from = i + 1
+	}
+	return append(dst, text[from:]...)
+}
+
+// appendControl appends the escape of a control character.
+func appendControl(dst []byte, c byte) []byte {
+	switch c {
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\r':
+		return append(dst, '\\', 'r')
+	case '\t':
+		return append(dst, '\\', 't')
+	}
+	const hex = "0123456789abcdef"
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// structure reads what is between strings, up to the beginning of one.
+func (j *jsonText) structure(ctx context.Context, piece []byte) (int, error) {
+	for i, c := range piece {
+		if space := c == ' ' || c == '\t' || c == '\n' || c == '\r'; space {
+			if j.state == inScalar {
+				j.state = afterValue
+			}
+			continue
+		}
+		if j.state == inScalar && scalar(c) {
+			continue
+		}
+		if j.state == inScalar {
+			j.state = afterValue
+		}
+		if !j.next(c) {
+			j.out = append(j.out, piece[:i]...)
+			j.state = inText
+			j.c.begin(j.kind, j.role)
+			return i, nil
+		}
+		if j.state == inValue || j.state == inName {
+			j.out = append(j.out, piece[:i]...)
+			j.c.begin(j.kind, j.role)
+			if j.name = j.name[:0]; j.state == inValue {
+				j.out = append(j.out, '"')
+			} else {
+				j.name = append(j.name, '"')
+			}
+			return i + 1, nil
+		}
+	}
+	j.out = append(j.out, piece...)
+	return len(piece), nil
+}
+
+// scalar reports whether a character can be in a number or a literal.
+func scalar(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c == 'E' || c == '-' || c == '+' || c == '.'
+}
+
+// next takes a character outside of strings and scalars, and reports whether it can stand there.
+func (j *jsonText) next(c byte) bool {
+	object := len(j.open) > 0 && j.open[len(j.open)-1] == '{'
+	switch {
+	case c == '"' && (j.state == firstName || j.state == nextName):
+		j.state = inName
+	case c == ':' && j.state == beforeColon:
+		j.state = beforeValue
+	case c == ',' && j.state == afterValue && len(j.open) > 0:
+		if j.state = beforeValue; object {
+			j.state = nextName
+		}
+	case c == '}' && object && (j.state == firstName || j.state == afterValue), c == ']' && !object && len(j.open) > 0 && (j.state == firstElement || j.state == afterValue):
+		j.open, j.state = j.open[:len(j.open)-1], afterValue
+	case j.state != beforeValue && j.state != firstElement:
+		return false
+	case c == '"':
+		j.state = inValue
+	case c == '{':
+		j.open, j.state = append(j.open, c), firstName
+	case c == '[':
+		j.open, j.state = append(j.open, c), firstElement
+	case scalar(c) && len(j.open) > 0:
+		j.state = inScalar
+	default:
+		return false
+	}
+	return true
+}
+
+// str reads the content of a string, up to its end or that of the piece.
+func (j *jsonText) str(ctx context.Context, piece []byte) (int, error) {
+	if j.state == inName {
+		return j.readName(ctx, piece)
+	}
+	text := j.inner[:0]
+	defer func() { j.inner = text }()
+	for i := 0; i < len(piece); {
+		switch c := piece[i]; {
+		case len(j.esc) > 0:
+			var taken bool
+			if text, taken = j.unescape(text, c); taken {
+				i++
+			}
+		case c == '\\':
+			j.esc = append(j.esc, c)
+			i++
+		case c == '"':
+			if err := j.escaped(ctx, text, true); err != nil {
+				return 0, err
+			}
+			j.out = append(j.out, '"')
+			j.state = afterValue
+			return i + 1, nil
+		default:
+			text = append(text, c)
+			i++
+		}
+	}
+	return len(piece), j.escaped(ctx, text, false)
+}
+
+// unescape takes the next character of an escape, and appends what the escape means when it is complete.
+// taken is false if the character is not part of it. Half of a surrogate pair becomes U+FFFD.
+func (j *jsonText) unescape(text []byte, c byte) (_ []byte, taken bool) {
+	half := len(j.esc) >= 6 // the first half of a pair is complete
+	if half && (len(j.esc) == 6 && c != '\\' || len(j.esc) == 7 && c != 'u') {
+		rest := append([]byte(nil), j.esc[6:]...)
+		j.esc = append(j.esc[:0], rest...)
+		return utf8.AppendRune(text, utf8.RuneError), false
+	}
+	j.esc = append(j.esc, c)
+	switch n := len(j.esc); {
+	case n == 2 && c != 'u':
+		j.esc = j.esc[:0]
+		return append(text, meaning(c)), true
+	case n == 6 && !utf16.IsSurrogate(hexRune(j.esc[2:6])):
+		text = utf8.AppendRune(text, hexRune(j.esc[2:6]))
+		j.esc = j.esc[:0]
+	case n == 12:
+		text = utf8.AppendRune(text, utf16.DecodeRune(hexRune(j.esc[2:6]), hexRune(j.esc[8:12])))
+		j.esc = j.esc[:0]
+	}
+	return text, true
+}
+
+// meaning returns the character that a short escape means.
+func meaning(c byte) byte {
+	switch c {
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return c
+}
+
+// hexRune returns the value of four hexadecimal digits, and U+FFFD if they are none.
+func hexRune(digits []byte) rune {
+	var r rune
+	for _, c := range digits {
+		switch {
+		case c >= '0' && c <= '9':
+			r = r<<4 | rune(c-'0')
+		case c|0x20 >= 'a' && c|0x20 <= 'f':
+			r = r<<4 | rune(c|0x20-'a'+10)
+		default:
+			return utf8.RuneError
+		}
+	}
+	return r
+}
+
+// readName reads the name of a member, up to its end or that of the piece. It is passed on when it is complete.
+func (j *jsonText) readName(ctx context.Context, piece []byte) (int, error) {
+	for i, c := range piece {
+		j.name = append(j.name, c)
+		switch {
+		case len(j.esc) > 0:
+			j.esc = j.esc[:0]
+		case c == '\\':
+			j.esc = append(j.esc, c)
+		case c == '"':
+			if err := j.endName(ctx); err != nil {
+				return 0, err
+			}
+			j.out = append(j.out, j.name...)
+			j.state = beforeColon
+			return i + 1, nil
+		}
+	}
+	return len(piece), nil
+}
+
+// endName examines a complete name, or one that broke off. It cannot be changed.
+func (j *jsonText) endName(ctx context.Context) error {
+	text, err := jsontext.AppendUnquote(j.inner[:0], j.name)
+	if err != nil {
+		text = append(text[:0], j.name[1:]...)
+	}
+	j.inner, j.esc = text, j.esc[:0]
+	fixed := j.c.fixed
+	j.c.fixed = true
+	_, _, err = j.c.once(ctx, j.kind, j.role, text)
+	j.c.fixed = fixed
+	return err
+}

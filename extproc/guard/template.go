@@ -1,0 +1,86 @@
+package guard
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
+)
+
+// template is an event that can bring more of a text: the last event that brought some of it, without its texts.
+type template struct {
+	raw  []byte // the whole event
+	at   int    // in raw, where the text goes
+	bare bool   // the event says nothing else
+}
+
+func (t *template) reset() { t.raw, t.at, t.bare = t.raw[:0], 0, false }
+
+// read makes the template from an event with a text. An event that says something else, such as the id
+// of a call, serves only until there is another: it would say so twice.
+func (t *template) read(e *splice.Event, x *texts.Text, all []texts.Text, bare bool) {
+	if t.bare && !bare {
+		return
+	}
+	if t.bare = bare; !bare {
+		t.build(e, x)
+		return
+	}
+	if e.DataAt >= 0 {
+		t.raw = append(t.raw[:0], e.Raw[:e.DataAt]...)
+	} else { // data of several lines
+		t.raw = append(t.raw[:0], "data: "...)
+	}
+	from := 0
+	for i := range all {
+		o := &all[i]
+		if o.Kind == texts.ToolName || o.JSON && o.Kind != texts.Logprobs {
+			continue
+		}
+		t.raw = append(t.raw, e.Data[from:o.Off]...)
+		if o.Off == x.Off {
+			t.at = len(t.raw)
+		}
+		if o.JSON {
+			t.raw = append(t.raw, without(o.Of(e.Data))...)
+		}
+		from = o.End
+	}
+	t.raw = append(append(t.raw, e.Data[from:]...), "\n\n"...)
+}
+
+// build makes a chunk of OpenAI's chats or completions that brings nothing but the text.
+func (t *template) build(e *splice.Event, x *texts.Text) {
+	choice := `[{"index":` + strconv.Itoa(x.Choice)
+	before, after := `,"delta":{"`+member(e.Data, x.Off)+`":"`, `"},"finish_reason":null}]`
+	switch {
+	case x.Kind == texts.Arguments:
+		before, after = `,"delta":{"tool_calls":[{"index":`+strconv.Itoa(x.Item)+`,"function":{"arguments":"`, `"}}]},"finish_reason":null}]`
+	case member(e.Data, x.Off) == "text":
+		before, after = `,"text":"`, `","logprobs":null,"finish_reason":null}]`
+	}
+	o := splice.ReadObject(e.Data)
+	o.Remove("usage")
+	const mark = "\x00"
+	o.Set("choices", []byte(choice+before+mark+after))
+	chunk := o.Append(nil)
+	at := bytes.IndexByte(chunk, 0)
+	t.raw = append(append(t.raw[:0], "data: "...), chunk[:at]...)
+	t.at = len(t.raw)
+	t.raw = append(append(t.raw, chunk[at+1:]...), "\n\n"...)
+}
+
+// member returns the name of the member whose value, a string, begins at off.
+func member(data []byte, off int) string {
+	head := bytes.TrimRight(data[:max(off-1, 0)], " \t\r\n:")
+	head = bytes.TrimSuffix(head, []byte{'"'})
+	return string(head[bytes.LastIndexByte(head, '"')+1:])
+}
+
+// append appends an event that brings text.
+func (t *template) append(dst, text []byte) []byte {
+	dst = append(dst, t.raw[:t.at]...)
+	dst = append(dst, inside(text)...)
+	return append(dst, t.raw[t.at:]...)
+}

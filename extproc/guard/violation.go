@@ -1,0 +1,34 @@
+package guard
+
+import "github.com/modelgateway/modelgateway/cluster/usage"
+
+// maxViolations bounds the records of one request. What is found beyond them counts in one record of its
+// guardrail, engine, hook, entity and action, without a place.
+const maxViolations = 100
+
+// record notes a finding. Findings of one sort at one place share a record, which has the offset of the first.
+func (s *Screen) record(c *chain, u *unit, entity string, action Action, offset int) {
+	place := ""
+	if c.place != nil {
+		place = c.place()
+	}
+	s.note(&usage.Violation{
+		Guardrail: u.guardrail, Engine: u.name, Hook: c.hook, Entity: entity, Action: string(action), Place: place, Offset: int64(offset), Count: 1,
+	})
+}
+
+func (s *Screen) note(v *usage.Violation) {
+	if len(s.violations) >= maxViolations {
+		v.Place, v.Offset = "", 0
+	}
+	for i := range s.violations {
+		o := &s.violations[i]
+		if o.Guardrail == v.Guardrail && o.Engine == v.Engine && o.Hook == v.Hook && o.Entity == v.Entity && o.Action == v.Action && o.Place == v.Place {
+			o.Count += v.Count
+			return
+		}
+	}
+	if len(s.violations) < maxViolations+maxViolations {
+		s.violations = append(s.violations, *v)
+	}
+}

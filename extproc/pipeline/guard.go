@@ -1,0 +1,167 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
+)
+
+// guard applies the guardrails for requests. All stages after it, and each attempt, have the body that it
+// leaves. A request without guardrails keeps its own.
+func (p *Pipeline) guard(ctx context.Context, x *Exchange) error {
+	list, err := p.applied(x)
+	if err != nil {
+		return err
+	}
+	if x.Options.GuardrailsInMetadata {
+		if err := p.rebody(x, withoutGuardrails(x.Body)); err != nil {
+			return err
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	x.guardrails = guard.New(list, func(ctx context.Context, guardrail, engine string, err error) {
+		p.deps.Logger.LogAttrs(ctx, slog.LevelWarn, "a guardrail could not examine a text", slog.String("request_id", string(x.ID)),
+			slog.String("guardrail", guardrail), slog.String("engine", engine), slog.Any("error", err))
+	})
+	if !x.guardrails.Pre() {
+		return nil
+	}
+	body, err := p.guarded(ctx, x)
+	if err != nil || sameBytes(body, x.Body) {
+		return err
+	}
+	return p.rebody(x, body)
+}
+
+// applied returns the guardrails of a request: those that it names, and then those that apply to all.
+func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
+	named := x.Options.Guardrails
+	if p.deps.Guardrails == nil || x.View.Guardrails == nil {
+		if len(named) > 0 {
+			return nil, noGuardrail(named[0].Param)
+		}
+		return nil, nil
+	}
+	var out []*guard.Guardrail
+	add := func(g *guardrails.Guardrail) {
+		ready := p.deps.Guardrails.Get(g)
+		if !slices.Contains(out, ready) {
+			out = append(out, ready)
+		}
+	}
+	for _, ref := range named {
+		g, err := x.View.Guardrails.Find(nil, ref.Param, ref.Name, x.promptReader())
+		if err != nil {
+			return nil, noGuardrail(ref.Param)
+		}
+		add(g)
+	}
+	for _, g := range p.deps.Guardrails.Default(x.View.Guardrails, x.Principal.Organization) {
+		add(g)
+	}
+	return out, nil
+}
+
+// noGuardrail is the error for a guardrail that the request names. Without it, what it should stop
+// would pass.
+func noGuardrail(param string) error {
+	return &fault.Error{
+		Kind: fault.Malformed, Code: "guardrail_not_found", Param: param,
+		Detail: "There is no guardrail of that name that this key may use.",
+	}
+}
+
+// guarded returns the body that the guardrails leave.
+func (p *Pipeline) guarded(ctx context.Context, x *Exchange) ([]byte, error) {
+	if !x.op.isForm() {
+		return x.guardrails.Request(ctx, x.op.texts, x.Body)
+	}
+	parts := x.Facts.Form()
+	fields := make([]guard.Field, 0, len(parts))
+	for i := range parts {
+		f := guard.Field{Name: string(parts[i].Name), Span: parts[i].Value, Kind: texts.Content}
+		switch {
+		case parts[i].IsFile:
+			f.Kind = texts.Media
+		case f.Name == "model":
+			continue
+		}
+		fields = append(fields, f)
+	}
+	return x.guardrails.Form(ctx, x.Body, fields)
+}
+
+// withoutGuardrails returns a body whose metadata names no guardrails: the provider would not know them.
+func withoutGuardrails(body []byte) []byte {
+	o := splice.ReadObject(body)
+	inner := splice.ReadObject(o.Get("metadata"))
+	inner.Remove("guardrails")
+	inner.Remove("guardrail_id")
+	if inner.Len() == 0 {
+		o.Remove("metadata")
+	} else {
+		o.Set("metadata", inner.Append(nil))
+	}
+	return o.Append(nil)
+}
+
+// screen applies the guardrails for responses to a whole one. The provider is not to blame for a response
+// that they block, and is paid for it.
+func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
+	r := &x.response
+	if !x.guardrails.Post() || x.op.hears() && r.head.media != x.op.response {
+		return nil
+	}
+	out, err := x.guardrails.Answer(ctx, x.op.texts, r.out, x.structured())
+	if err != nil {
+		r.fault = p.stopped(x, &r.outcome, err)
+		return nil //nolint:nilerr // the error goes to the caller
+	}
+	r.out = out
+	return nil
+}
+
+// stopped notes that a guardrail has blocked a response, and returns the caller's error.
+func (p *Pipeline) stopped(x *Exchange, o *Outcome, err error) *fault.Error {
+	e := fault.From(err)
+	o.Kind, o.Code = journal.Success, codeOf(e)
+	p.blocked(x, e)
+	return e
+}
+
+// structured reports whether the response's content is JSON, by the form that the request asks for.
+func (x *Exchange) structured() bool {
+	for _, path := range [...][]string{{"response_format", "type"}, {"text", "format", "type"}, {"output_config", "format", "type"}, {"output_format", "type"}} {
+		switch string(splice.Lookup(x.Facts.Document(), path...)) {
+		case "", `"text"`, "null":
+		default:
+			return true
+		}
+	}
+	return false
+}
+
+// headerGuardrails is the header of a response that names the guardrails that were applied.
+const headerGuardrails = "x-gateway-applied-guardrails"
+
+// appendGuardrails adds the header that names the guardrails, if there are any.
+func (x *Exchange) appendGuardrails(dst []message.Header) []message.Header {
+	if x.guardrails == nil {
+		return dst
+	}
+	return append(dst, message.Header{Name: headerGuardrails, Value: strings.Join(x.guardrails.Names(), ",")})
+}
+
+// sameBytes reports whether two slices are the same memory.
+func sameBytes(a, b []byte) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
