@@ -56,7 +56,7 @@ func (c *chain) push(ctx context.Context, piece []byte, end bool) ([]byte, error
 	return piece, nil
 }
 
-func (t *step) push(ctx context.Context, c *chain, piece []byte, end bool) ([]byte, error) {
+func (t *step) push(ctx context.Context, c *chain, piece []byte, end bool) ([]byte, error) { //nolint:revive // says where the text ends, and is no mode
 	if end && len(t.text) == 0 { // a whole text is examined where it is
 		return t.scan(ctx, c, piece, true)
 	}
@@ -111,7 +111,11 @@ func (t *step) scan(ctx context.Context, c *chain, text []byte, end bool) ([]byt
 		t.replaced = action == Anonymize
 		switch action {
 		case Block:
-			return nil, c.s.blocked(t.unit, c.hook, f.Entity, c.fixed)
+			entity := f.Entity
+			if c.fixed && t.unit.action == Anonymize {
+				entity += " in a name, which cannot be replaced"
+			}
+			return nil, c.s.blocked(t.unit, c.hook, entity)
 		case Anonymize:
 			c.replaced = true
 			t.out = append(t.out, c.s.replacement(t.unit, f.Entity, text[f.Start:f.End])...)

@@ -90,14 +90,22 @@ func TestRequests(t *testing.T) {
 	for _, c := range []struct{ name, action, body, want, blocked string }{
 		{name: "nothing is found", body: `{"messages":[{"role":"user","content":"caf\u00e9  \/ "}]}`, want: "same"},
 		{name: "escapes", body: `{"messages":[{"role":"user","content":"a\"b\" \u0061@b.c\nx"}]}`, want: `{"messages":[{"role":"user","content":"a\"b\" [EMAIL_ADDRESS]\nx"}]}`},
-		{name: "parts, and a picture", body: `{"messages":[{"role":"user","content":[{"type":"text","text":"a@b"},{"type":"image_url","image_url":{"url":"data:a@b"}}]}]}`,
-			want: `{"messages":[{"role":"user","content":[{"type":"text","text":"[EMAIL_ADDRESS]"},{"type":"image_url","image_url":{"url":"data:a@b"}}]}]}`},
-		{name: "arguments stay JSON", body: `{"messages":[{"role":"assistant","tool_calls":[{"id":"a@b","function":{"name":"f","arguments":"{\"to\": \"x@y \\\"q\\\"\", \"n\": 1}"}}]}]}`,
-			want: `{"messages":[{"role":"assistant","tool_calls":[{"id":"a@b","function":{"name":"f","arguments":"{\"to\": \"[EMAIL_ADDRESS] \\\"q\\\"\", \"n\": 1}"}}]}]}`},
-		{name: "arguments that are no JSON", body: `{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{ask x@y } "}}]}]}`,
-			want: `{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{ask [EMAIL_ADDRESS] } "}}]}]}`},
-		{name: "a schema", body: `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"description":"as x@y"}}}}}]}`,
-			want: `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"description":"as [EMAIL_ADDRESS]"}}}}}]}`},
+		{
+			name: "parts, and a picture", body: `{"messages":[{"role":"user","content":[{"type":"text","text":"a@b"},{"type":"image_url","image_url":{"url":"data:a@b"}}]}]}`,
+			want: `{"messages":[{"role":"user","content":[{"type":"text","text":"[EMAIL_ADDRESS]"},{"type":"image_url","image_url":{"url":"data:a@b"}}]}]}`,
+		},
+		{
+			name: "arguments stay JSON", body: `{"messages":[{"role":"assistant","tool_calls":[{"id":"a@b","function":{"name":"f","arguments":"{\"to\": \"x@y \\\"q\\\"\", \"n\": 1}"}}]}]}`,
+			want: `{"messages":[{"role":"assistant","tool_calls":[{"id":"a@b","function":{"name":"f","arguments":"{\"to\": \"[EMAIL_ADDRESS] \\\"q\\\"\", \"n\": 1}"}}]}]}`,
+		},
+		{
+			name: "arguments that are no JSON", body: `{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{ask x@y } "}}]}]}`,
+			want: `{"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":"{ask [EMAIL_ADDRESS] } "}}]}]}`,
+		},
+		{
+			name: "a schema", body: `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"description":"as x@y"}}}}}]}`,
+			want: `{"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"description":"as [EMAIL_ADDRESS]"}}}}}]}`,
+		},
 		{name: "the name of a member", body: `{"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"x@y":{}}}}}]}`, blocked: "cannot be replaced"},
 		{name: "the name of a tool", body: `{"tools":[{"type":"function","function":{"name":"x@y"}}]}`, blocked: "cannot be replaced"},
 		{name: "block", action: "block", body: `{"messages":[{"role":"user","content":"x@y"}]}`, blocked: "EMAIL_ADDRESS"},
@@ -179,7 +187,7 @@ func collect(t *testing.T, out string) collected {
 		}
 		for x := range texts.Chat().Event(e.Data) {
 			text := string(splice.Plain(x.Of(e.Data)))
-			switch x.Kind {
+			switch x.Kind { //nolint:exhaustive // the test has no others
 			case texts.Content:
 				c.content[x.Choice] += text
 			case texts.Reasoning:

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
@@ -87,14 +86,19 @@ func actionOf(e *guardrails.Engine) Action {
 		return Block
 	case "flag":
 		return Flag
-	case "anonymize", "redact":
-		return Anonymize
+	case "":
+		return defaultAction(e.Name)
 	}
-	kind, _ := guardrails.KindOf(e.Name)
-	for _, s := range kind.Settings {
-		if name, ok := s.Default.(string); ok && s.Name == "action" && !strings.HasPrefix(name, "a") && name != "redact" {
-			return Action(name)
-		}
+	return Anonymize // anonymize, or redact
+}
+
+// defaultAction is what an engine does with what it finds, if its settings do not say so.
+func defaultAction(name string) Action {
+	switch name {
+	case "content_filter":
+		return Block
+	case "prompt_injection":
+		return Flag
 	}
 	return Anonymize
 }

@@ -30,10 +30,10 @@ type jsonText struct {
 type jsonState uint8
 
 const (
-	beforeValue jsonState = iota
-	firstName             // a name, or the end of the object
-	nextName              // a name
-	firstElement          // a value, or the end of the array
+	beforeValue  jsonState = iota
+	firstName              // a name, or the end of the object
+	nextName               // a name
+	firstElement           // a value, or the end of the array
 	beforeColon
 	afterValue
 	inValue  // in a string that is a value
@@ -49,7 +49,7 @@ func (j *jsonText) begin(kind texts.Kind, role texts.Role) {
 }
 
 // push takes a piece, and returns what can be passed on; valid until the next call.
-func (j *jsonText) push(ctx context.Context, piece []byte, end bool) ([]byte, error) {
+func (j *jsonText) push(ctx context.Context, piece []byte, end bool) ([]byte, error) { //nolint:revive // says where the text ends, and is no mode
 	j.out = j.out[:0]
 	for len(piece) > 0 {
 		var n int
@@ -63,7 +63,7 @@ func (j *jsonText) push(ctx context.Context, piece []byte, end bool) ([]byte, er
 		case inValue, inName:
 			n, err = j.str(ctx, piece)
 		case beforeValue, firstName, nextName, firstElement, beforeColon, afterValue, inScalar:
-			n, err = j.structure(ctx, piece)
+			n = j.structure(piece)
 		}
 		if err != nil {
 			return nil, err
@@ -111,7 +111,7 @@ func (j *jsonText) escaped(ctx context.Context, text []byte, end bool) error {
 // cannot be among the decided text of an engine.
 func appendInner(dst, text []byte) []byte {
 	from := 0
-	for i := 0; i < len(text); i++ {
+	for i := range text {
 		switch c := text[i]; {
 		case c == '"' || c == '\\':
 			dst = append(append(dst, text[from:i]...), '\\', c)
@@ -140,7 +140,7 @@ func appendControl(dst []byte, c byte) []byte {
 }
 
 // structure reads what is between strings, up to the beginning of one.
-func (j *jsonText) structure(ctx context.Context, piece []byte) (int, error) {
+func (j *jsonText) structure(piece []byte) int {
 	for i, c := range piece {
 		if space := c == ' ' || c == '\t' || c == '\n' || c == '\r'; space {
 			if j.state == inScalar {
@@ -158,7 +158,7 @@ func (j *jsonText) structure(ctx context.Context, piece []byte) (int, error) {
 			j.out = append(j.out, piece[:i]...)
 			j.state = inText
 			j.c.begin(j.kind, j.role)
-			return i, nil
+			return i
 		}
 		if j.state == inValue || j.state == inName {
 			j.out = append(j.out, piece[:i]...)
@@ -168,11 +168,11 @@ func (j *jsonText) structure(ctx context.Context, piece []byte) (int, error) {
 			} else {
 				j.name = append(j.name, '"')
 			}
-			return i + 1, nil
+			return i + 1
 		}
 	}
 	j.out = append(j.out, piece...)
-	return len(piece), nil
+	return len(piece)
 }
 
 // scalar reports whether a character can be in a number or a literal.

@@ -35,7 +35,7 @@ func (m *memory) empty() bool { return len(m.values) == 0 }
 
 // restore appends the decided part of text[at:], with the values in place of what stands for them. It holds
 // back a mark that is not complete.
-func (m *memory) restore(dst, text []byte, at int, end bool) (out []byte, decided int) {
+func (m *memory) restore(dst, text []byte, at int, end bool) (out []byte, decided int) { //nolint:revive // says where the text ends, and is no mode
 	for i := at; i < len(text); {
 		if text[i] != '[' {
 			dst = append(dst, text[i])

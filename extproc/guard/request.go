@@ -19,7 +19,7 @@ func (s *Screen) Request(ctx context.Context, reader texts.Reader, body []byte) 
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.requestChain()
+	c, err := s.requestChain(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ type Field struct {
 
 // Form is Request for a body that is a form with these fields.
 func (s *Screen) Form(ctx context.Context, body []byte, fields []Field) ([]byte, error) {
-	c, err := s.requestChain()
+	c, err := s.requestChain(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 	var out []byte
 	var changed bool
 	var err error
-	if isJSON(t.Kind, w.structured && w.answer, plain) {
+	if (t.Kind == texts.Arguments || t.Kind == texts.Content && w.structured && w.answer) && isJSON(plain) {
 		out, changed, err = w.inner(ctx, t, plain)
 	} else {
 		out, changed, err = w.c.once(ctx, t.Kind, t.Role, plain)
@@ -166,11 +166,8 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 	return err
 }
 
-// isJSON reports whether a text is JSON that must stay JSON.
-func isJSON(kind texts.Kind, structured bool, text []byte) bool {
-	if kind != texts.Arguments && !(structured && kind == texts.Content) {
-		return false
-	}
+// isJSON reports whether a text begins as an object or array does.
+func isJSON(text []byte) bool {
 	for _, c := range text {
 		switch c {
 		case ' ', '\t', '\n', '\r':
@@ -267,7 +264,7 @@ func (w *walk) unread(t *texts.Text) error {
 			Guardrail: u.guardrail, Engine: u.name, Hook: w.hook, Entity: unscannable, Action: string(action), Place: w.at(t)(), Count: 1,
 		})
 		if action == Block {
-			return w.s.blocked(u, w.hook, "a picture, sound or a file, which cannot be examined", false)
+			return w.s.blocked(u, w.hook, "a picture, sound or a file, which cannot be examined")
 		}
 	}
 	return nil

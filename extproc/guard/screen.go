@@ -72,7 +72,7 @@ func (s *Screen) changes() bool {
 }
 
 // requestChain returns the chain for the texts of the request.
-func (s *Screen) requestChain() (*chain, error) {
+func (s *Screen) requestChain(ctx context.Context) (*chain, error) {
 	c := &chain{s: s, hook: guardrails.PreCall}
 	for i := range s.pre {
 		u := s.pre[i].unit
@@ -80,7 +80,7 @@ func (s *Screen) requestChain() (*chain, error) {
 			continue
 		}
 		if u.broken != nil {
-			if err := c.failed(context.Background(), u, u.broken); err != nil {
+			if err := c.failed(ctx, u, u.broken); err != nil {
 				return nil, err
 			}
 			continue
@@ -161,20 +161,21 @@ func (c *chain) failed(ctx context.Context, u *unit, err error) error {
 }
 
 // blocked returns the error of a request or response that an engine blocks.
-func (s *Screen) blocked(u *unit, hook, entity string, fixed bool) error {
+func (s *Screen) blocked(u *unit, hook, entity string) error {
 	text := u.message
 	if text == "" {
-		what := "The request"
-		if hook == guardrails.PostCall {
-			what = "The response"
-		}
-		text = what + " is blocked by the guardrail " + u.guardrail + ": it has " + entity + "."
-		if fixed && u.action == Anonymize {
-			text = what + " is blocked by the guardrail " + u.guardrail + ": it has " + entity + " in a name, which cannot be replaced."
-		}
+		text = subject(hook) + " is blocked by the guardrail " + u.guardrail + ": it has " + entity + "."
 	}
 	return &fault.Error{
 		Kind: fault.Blocked, Code: "guardrail_blocked", Detail: text,
 		Details: map[string]any{"guardrail_id": u.guardrail, "engine": u.name, "hook": hook, "entities": []string{entity}},
 	}
+}
+
+// subject names what is examined in the texts of errors.
+func subject(hook string) string {
+	if hook == guardrails.PostCall {
+		return "The response"
+	}
+	return "The request"
 }

@@ -35,7 +35,6 @@ type field struct {
 	place    string
 	template template
 	seen     bool // in the current event
-	out      []byte
 }
 
 // fieldID says which text it is.
@@ -170,7 +169,7 @@ func (t *Stream) text(ctx context.Context, e *splice.Event, x *texts.Text) error
 	if err != nil {
 		return err
 	}
-	f.template.read(e, x, t.texts, t.flow.Bare)
+	f.template.read(e, x, t.texts, &t.flow)
 	plain := raw
 	if slices.Contains(raw, '\\') {
 		t.plain = splice.AppendPlain(t.plain[:0], raw)

@@ -15,15 +15,13 @@ type template struct {
 	bare bool   // the event says nothing else
 }
 
-func (t *template) reset() { t.raw, t.at, t.bare = t.raw[:0], 0, false }
-
 // read makes the template from an event with a text. An event that says something else, such as the id
 // of a call, serves only until there is another: it would say so twice.
-func (t *template) read(e *splice.Event, x *texts.Text, all []texts.Text, bare bool) {
-	if t.bare && !bare {
+func (t *template) read(e *splice.Event, x *texts.Text, all []texts.Text, flow *texts.Flow) {
+	if t.bare && !flow.Bare {
 		return
 	}
-	if t.bare = bare; !bare {
+	if t.bare = flow.Bare; !t.bare {
 		t.build(e, x)
 		return
 	}

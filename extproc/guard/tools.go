@@ -43,7 +43,7 @@ func (s *Screen) refuse(u *unit, hook, place string) (remove bool, err error) {
 	}
 	s.note(&usage.Violation{Guardrail: u.guardrail, Engine: u.name, Hook: hook, Entity: entityTool, Action: action, Place: place, Count: 1})
 	if action == string(Block) {
-		return false, s.blocked(u, hook, "a tool that is not permitted", false)
+		return false, s.blocked(u, hook, "a tool that is not permitted")
 	}
 	return action == "remove", nil
 }
@@ -82,7 +82,7 @@ func (s *Screen) offered(body []byte) ([]byte, error) {
 				o.Set(member, kept)
 			}
 			changed = true
-			s.unchoose(o, member, kept == nil, removed)
+			unchoose(o, member, removed)
 		}
 		if changed {
 			body = o.Append(nil)
@@ -159,12 +159,12 @@ func namesOf(tool []byte) []string {
 }
 
 // unchoose takes out what asks for a tool that was removed, or says how to use tools where none is left.
-func (s *Screen) unchoose(o *splice.Object, list string, none bool, removed []string) {
+func unchoose(o *splice.Object, list string, removed []string) {
 	choice := "tool_choice"
 	if list == "functions" {
 		choice = "function_call"
 	}
-	if none && list != "mcp_servers" {
+	if o.Get(list) == nil && list != "mcp_servers" {
 		o.Remove(choice)
 		if list == "tools" {
 			o.Remove("parallel_tool_calls")

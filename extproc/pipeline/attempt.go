@@ -67,7 +67,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m := &message.Edit{Replace: true}
 	if x.sameDialect(a) {
 		m.Body = p.spliced(x, d)
-		m.Replace = x.composed || len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
+		m.Replace = x.rebodied || len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
 		if i > 0 && !m.Replace {
 			// Another stream than the caller's sends it. The caller's stream releases
 			// the body's buffer when it ends, whether or not the body has been sent.

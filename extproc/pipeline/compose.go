@@ -53,7 +53,6 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 	if x.Facts.PathModel != model {
 		x.Facts.PathModel = "" // the prompt has replaced it
 	}
-	x.composed = true
 	if err := p.rebody(x, body); err != nil {
 		return err
 	}
@@ -69,7 +68,7 @@ func (p *Pipeline) rebody(x *Exchange, body []byte) error {
 	if err := x.Flight.Reach(length); err != nil {
 		return err
 	}
-	x.Body = body
+	x.Body, x.rebodied = body, true
 	return x.scan()
 }
 

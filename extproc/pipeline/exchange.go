@@ -45,8 +45,10 @@ type Exchange struct {
 	Options   inbound.Options
 	Principal tenancy.Principal
 
+	// Set by compose and guard.
+	rebodied bool // Body is not what the caller has sent
+
 	// Set by compose.
-	composed   bool         // Body has a prompt, and is not what the caller has sent
 	prompt     usage.Prompt // that Body has; zero for none
 	promptName string
 

@@ -126,7 +126,8 @@ func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	out, err := x.guardrails.Answer(ctx, x.op.texts, r.out, x.structured())
 	if err != nil {
 		r.fault = p.stopped(x, &r.outcome, err)
-		return nil //nolint:nilerr // the error goes to the caller
+		r.outcome.status = r.fault.HTTPStatus()
+		return nil
 	}
 	r.out = out
 	return nil

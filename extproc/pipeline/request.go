@@ -70,5 +70,6 @@ func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 	} else {
 		p.release(x) // the caller disconnected before its body was complete
 	}
+	x.guardrails.Release()
 	x.Flight.Release()
 }

@@ -11,16 +11,16 @@ import (
 )
 
 // Whole returns what an engine finds in a text that comes in one piece.
-func Whole(t testing.TB, e engine.Engine, text string) []engine.Finding {
-	t.Helper()
+func Whole(tb testing.TB, e engine.Engine, text string) []engine.Finding {
+	tb.Helper()
 	s := e.Scanner()
 	s.Begin(texts.Content, texts.User)
-	found, decided, err := s.Scan(t.Context(), []byte(text), 0, true, nil)
+	found, decided, err := s.Scan(tb.Context(), []byte(text), 0, true, nil)
 	if err != nil {
-		t.Fatalf("Scan(%q): %v", text, err)
+		tb.Fatalf("Scan(%q): %v", text, err)
 	}
 	if decided != len(text) {
-		t.Fatalf("Scan(%q) decides %d bytes of %d", text, decided, len(text))
+		tb.Fatalf("Scan(%q) decides %d bytes of %d", text, decided, len(text))
 	}
 	return found
 }
@@ -47,13 +47,14 @@ type Stream struct {
 }
 
 // NewStream returns a stream for a scanner.
-func NewStream(t testing.TB, s engine.Scanner) *Stream {
+func NewStream(tb testing.TB, s engine.Scanner) *Stream {
+	tb.Helper()
 	s.Begin(texts.Content, texts.Assistant)
-	return &Stream{t: t, s: s}
+	return &Stream{t: tb, s: s}
 }
 
 // Push adds a piece, and returns how many bytes are held back after it.
-func (w *Stream) Push(piece string, end bool) int {
+func (w *Stream) Push(piece string, end bool) int { //nolint:revive // says where the text ends, and is no mode
 	w.t.Helper()
 	w.text = append(w.text, piece...)
 	found, decided, err := w.s.Scan(w.t.Context(), w.text, w.at, end, nil)
@@ -91,7 +92,7 @@ func (w *Stream) Found() []engine.Finding { return w.found }
 // more than engine.Ahead bytes: cut once at each byte, in single bytes, and in random ways.
 func CutAnywhere(t *testing.T, e engine.Engine, corpus []string) {
 	t.Helper()
-	random := rand.New(rand.NewPCG(1, 2))
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the cuts must be the same in each run
 	for _, text := range corpus {
 		want := Whole(t, e, text)
 		check := func(cuts ...int) {
