@@ -5,6 +5,7 @@
 package table
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"iter"
@@ -193,20 +194,16 @@ func (t *Table[T]) With(changes []record.Change) (*Table[T], []Changed[T], []err
 		if next == nil {
 			next = t.edit()
 		}
-		one := Changed[T]{Before: next.remove(c.Key)}
-		if c.Value != nil {
-			r, err := t.spec.Decode(c.Key, c.Value)
-			if err != nil {
-				if one.Before != nil {
-					next.put(one.Before)
-				}
-				broken = append(broken, fmt.Errorf("record %q of the space %q: %w", c.Key, string(rune(c.Space)), err))
-				continue
-			}
-			next.put(r)
-			one.After = r
+		if c.Value == nil {
+			out = append(out, Changed[T]{Before: next.remove(c.Key)})
+			continue
 		}
-		out = append(out, one)
+		r, err := t.spec.Decode(c.Key, c.Value)
+		if err != nil {
+			broken = append(broken, fmt.Errorf("record %q of the space %q: %w", c.Key, string(rune(c.Space)), err))
+			continue
+		}
+		out = append(out, Changed[T]{Before: next.replace(c.Key, r), After: r})
 	}
 	if next == nil {
 		return t, nil, nil
@@ -270,6 +267,34 @@ func (e *editor[T]) put(r *T) {
 			e.by[n].put(indexKey(value, key), r)
 		}
 	}
+}
+
+// replace puts r in the place of the record with a key, if there is one, which it returns. Where
+// both have the same values, an index keeps its keys.
+func (e *editor[T]) replace(key []byte, r *T) *T {
+	old, ok := e.rows.Get(key)
+	if !ok {
+		e.put(r)
+		return nil
+	}
+	if !bytes.Equal(key, e.spec.Key(r)) {
+		e.remove(key)
+		e.put(r)
+		return old
+	}
+	e.rows.Insert(key, r)
+	for n, of := range e.spec.Indexes {
+		before, after := of(old), of(r)
+		if !slices.EqualFunc(before, after, bytes.Equal) {
+			for _, value := range before {
+				e.by[n].remove(indexKey(value, key))
+			}
+		}
+		for _, value := range after {
+			e.by[n].put(indexKey(value, key), r)
+		}
+	}
+	return old
 }
 
 func (e *editor[T]) remove(key []byte) *T {
