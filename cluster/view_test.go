@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -103,6 +105,46 @@ func BenchmarkViewChange(b *testing.B) {
 	}
 }
 
+// BenchmarkViewChangePrompts is what a moved label and a new version cost, from the applied entry to
+// the View in force: due are at most 20 µs.
+func BenchmarkViewChangePrompts(b *testing.B) {
+	for _, size := range []int{100, 10_000} {
+		n := viewOf(b, 100, 10)
+		for i := range size {
+			n.show(1, promptChanges(b, i, 10, 1))
+		}
+		moved, published := promptChanges(b, size/2, 10, 5), promptChanges(b, size/2, 11, 5)
+		for name, changes := range map[string][]record.Change{"label": moved[:1], "version": {published[0], published[11]}} {
+			b.Run(fmt.Sprintf("%s/of=%d", name, size), func(b *testing.B) {
+				b.ReportAllocs()
+				for i := uint64(2); b.Loop(); i++ {
+					n.show(i, changes)
+				}
+			})
+		}
+	}
+}
+
+// promptChanges is what the state machine tells of a prompt with versions and a label.
+func promptChanges(tb testing.TB, number, versions int, labelled uint32) []record.Change {
+	tb.Helper()
+	const spread = 2654435761 // ids are not in the order of the prompts
+	pid := fmt.Sprintf("%08x-0000-4000-8000-000000000000", number*spread%(1<<32))
+	head := &clusterv1.Prompt{
+		Id: pid, Name: fmt.Sprint("prompt", number), Latest: uint32(versions),
+		Labels: []*clusterv1.PromptLabel{{Name: "production", Shares: []*clusterv1.PromptShare{{Version: labelled, Weight: 1}}}},
+	}
+	out := []record.Change{{Space: store.SpacePrompt, Key: []byte(pid), Value: marshalled(tb, head)}}
+	for v := range uint32(versions) {
+		text := fmt.Sprintf("You help {{ name }}, as text %d says. ", v) + strings.Repeat("Keep to the facts. ", 50)
+		out = append(out, record.Change{
+			Space: store.SpacePromptVersion, Key: binary.BigEndian.AppendUint32([]byte(pid+"\x00"), v+1),
+			Value: marshalled(tb, &clusterv1.PromptVersion{PromptId: pid, Version: v + 1, Messages: []*clusterv1.PromptMessage{{Role: "system", Content: text}}}),
+		})
+	}
+	return out
+}
+
 func another(tb testing.TB) record.Change {
 	tb.Helper()
 	return keyChange(tb, &clusterv1.VirtualKey{Name: "sk-...abcd", Alias: "another", Models: []string{"m1"}}, "another")
@@ -127,5 +169,19 @@ func TestViewChangeDoesNotGrow(t *testing.T) {
 	small, large := allocs(100, 10), allocs(100_000, 10_000)
 	if large > 2*small {
 		t.Errorf("a change allocates %.0f times at the large size and %.0f times at the small one", large, small)
+	}
+	prompts := func(size int) float64 {
+		n := viewOf(t, 1, 1)
+		for i := range size {
+			n.show(1, promptChanges(t, i, 3, 1))
+		}
+		moved := promptChanges(t, size/2, 4, 2)
+		return testing.AllocsPerRun(100, func() {
+			n.show(2, moved)
+			n.show(3, []record.Change{{Space: moved[4].Space, Key: moved[4].Key}})
+		})
+	}
+	if small, large := prompts(20), prompts(2000); large > 2*small {
+		t.Errorf("a change of prompts allocates %.0f times at the large size and %.0f times at the small one", large, small)
 	}
 }

@@ -90,7 +90,7 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, c Content) (*Version, error)
 		}
 	}
 	v := &Version{Prompt: p.ID, Number: p.Latest, Content: c, Meta: tx.Stamped(record.Meta{})}
-	s.versions.Put(tx, v)
+	tx.Put(versionRecord(v.Prompt, v.Number), v.record())
 	tx.Record(event.PromptPublished(p.ID, p.Organization))
 	return v, nil
 }
@@ -98,7 +98,9 @@ func (s *Set) putVersion(tx *record.Txn, p *Prompt, c Content) (*Version, error)
 // Delete removes a prompt that Find returned in the same transaction, with all its versions.
 func (s *Set) Delete(tx *record.Txn, p *Prompt) {
 	s.heads.Delete(tx, p)
-	for v := range s.versions.By(versionByPrompt, []byte(p.ID)) {
-		s.versions.Delete(tx, v)
+	for v := range s.versions.all(p.ID) {
+		at := versionRecord(p.ID, v.Number)
+		tx.Require(at, v.Revision)
+		tx.Delete(at)
 	}
 }

@@ -105,8 +105,8 @@ func (s *Set) checkNamed(tx *record.Txn, p *Prompt, shares []Share) error {
 func (s *Set) CheckUnused(p *Prompt) error {
 	var names []string
 	for _, name := range []string{p.Name, p.ID} {
-		for v := range s.versions.By(versionByIncluded, []byte(name)) {
-			head, ok := s.Get(v.Prompt)
+		for prompt := range s.versions.including(name) {
+			head, ok := s.Get(prompt)
 			if !ok || head.ID == p.ID || slices.Contains(names, head.Name) || len(names) == maxIncluding {
 				continue
 			}
@@ -147,7 +147,7 @@ func (p *Prompt) includes() resource.Who {
 
 // includedNames returns the names that the templates of a version include, for an index. Most
 // versions include nothing, and are not parsed for it.
-func (v *Version) includedNames() [][]byte {
+func (v *Version) includedNames() []string {
 	if !slices.ContainsFunc(v.Messages, func(m Message) bool {
 		return strings.Contains(m.Content, "prompt:") || strings.Contains(string(m.Parts), "prompt:")
 	}) {
@@ -157,11 +157,11 @@ func (v *Version) includedNames() [][]byte {
 	if err != nil {
 		return nil
 	}
-	var out [][]byte
+	var out []string
 	for _, ref := range program.includes {
 		name, problem := id.CleanName(ref.Name)
-		if problem == "" && !slices.ContainsFunc(out, func(b []byte) bool { return string(b) == name }) {
-			out = append(out, []byte(name))
+		if problem == "" && !slices.Contains(out, name) {
+			out = append(out, name)
 		}
 	}
 	return out

@@ -51,10 +51,14 @@ func (v *Version) program() (*program, error) {
 		return p, nil
 	}
 	p, err := compile(&v.Content)
-	if err == nil {
-		v.compiled.Store(p)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	v.compiled.Store(p)
+	if v.packed != nil {
+		v.open.keep(v)
+	}
+	return p, nil
 }
 
 // compile checks the messages and the schema of a version. The error is a *fault.Error that names

@@ -11,7 +11,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/store"
-	"github.com/modelgateway/modelgateway/cluster/table"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
@@ -41,6 +40,8 @@ type Version struct {
 	record.Meta
 
 	compiled atomic.Pointer[program] // nil before the first use
+	packed   *packed                 // what it was read from; nil for one that is new
+	open     *openVersions
 }
 
 // Message is one message of a template.
@@ -56,12 +57,6 @@ const (
 	RolePlaceholder = "placeholder"
 	CallerMessages  = "messages" // the placeholder for the messages of the request
 	LabelLatest     = "latest"   // the label that always names the latest version
-)
-
-// The indexes of the table of versions.
-const (
-	versionByPrompt   = 0
-	versionByIncluded = 1 // names of prompts that the version includes
 )
 
 func newHeads() *heads {
@@ -113,18 +108,8 @@ func versionKey(prompt string, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append([]byte(prompt), 0), number)
 }
 
-func newVersions() *table.Table[Version] {
-	return table.New(&table.Spec[Version]{
-		Space:    store.SpacePromptVersion,
-		Key:      func(v *Version) []byte { return versionKey(v.Prompt, v.Number) },
-		Revision: func(v *Version) uint64 { return v.Revision },
-		Encode:   func(v *Version) proto.Message { return v.record() },
-		Decode:   decodeVersion,
-		Indexes: []func(*Version) [][]byte{
-			versionByPrompt:   func(v *Version) [][]byte { return [][]byte{[]byte(v.Prompt)} },
-			versionByIncluded: (*Version).includedNames,
-		},
-	})
+func versionRecord(prompt string, number uint32) record.At {
+	return record.At{Space: store.SpacePromptVersion, Key: versionKey(prompt, number)}
 }
 
 func (v *Version) record() *clusterv1.PromptVersion {
@@ -138,7 +123,8 @@ func (v *Version) record() *clusterv1.PromptVersion {
 	return r
 }
 
-func decodeVersion(_, value []byte) (*Version, error) {
+// decodeVersion reads the record of a version, perhaps without its key.
+func decodeVersion(value []byte) (*Version, error) {
 	r := &clusterv1.PromptVersion{}
 	if err := proto.Unmarshal(value, r); err != nil {
 		return nil, err

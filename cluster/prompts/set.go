@@ -16,17 +16,17 @@ type heads = resource.Table[Prompt]
 // Set holds all prompts with their versions.
 type Set struct {
 	*heads
-	versions *table.Table[Version]
+	versions *histories
 }
 
 // New returns an empty set.
-func New() *Set { return &Set{heads: newHeads(), versions: newVersions()} }
+func New() *Set { return &Set{heads: newHeads(), versions: newHistories()} }
 
 // With returns the set after changes of the replicated state. A record that cannot be read
 // stays as it was, and is among the errors.
 func (s *Set) With(changes []record.Change) (*Set, []error) {
 	heads, broken := s.heads.With(changes)
-	versions, _, more := s.versions.With(changes)
+	versions, more := s.versions.with(changes)
 	return &Set{heads: heads, versions: versions}, append(broken, more...)
 }
 
@@ -37,7 +37,7 @@ func (s *Set) Load(ctx context.Context, state table.Scanner) (loaded *Set, broke
 	if err != nil {
 		return nil, nil, err
 	}
-	versions, more, err := s.versions.Load(ctx, state)
+	versions, more, err := s.versions.load(ctx, state)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +54,7 @@ func (s *Set) Version(p *Prompt, number uint32) (*Version, error) {
 }
 
 func (s *Set) version(param string, p *Prompt, number uint32) (*Version, error) {
-	v, ok := s.versions.Get(versionKey(p.ID, number))
+	v, ok := s.versions.get(p.ID, number)
 	if !ok {
 		return nil, &fault.Error{Kind: fault.NotFound, Code: "prompt_version_not_found", Param: param, Detail: "The prompt has no such version; GET /prompts/{prompt_id}/versions lists those that it has."}
 	}
@@ -63,7 +63,5 @@ func (s *Set) version(param string, p *Prompt, number uint32) (*Version, error) 
 
 // Versions returns all versions of a prompt, the latest first.
 func (s *Set) Versions(p *Prompt) []*Version {
-	out := slices.Collect(s.versions.By(versionByPrompt, []byte(p.ID)))
-	slices.Reverse(out)
-	return out
+	return slices.Collect(s.versions.all(p.ID))
 }
