@@ -69,6 +69,12 @@ func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
 			prepare(cmd)
 			parent.AddCommand(cmd)
 		}
+		if s.Command.Name == "prompt" {
+			for _, cmd := range promptFileCommands(cfg) {
+				prepare(cmd)
+				parent.AddCommand(cmd)
+			}
+		}
 		out = append(out, parent)
 	}
 	return out
@@ -166,15 +172,7 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	answer, err := caller.Call(cmd.Context(), r)
-	if lost := (UnansweredError{}); errors.As(err, &lost) && r.IdempotencyKey != "" {
-		// It is safe to ask again: under the same key the change is made once.
-		select {
-		case <-time.After(retryPause):
-			answer, err = caller.Call(cmd.Context(), r)
-		case <-cmd.Context().Done():
-		}
-	}
+	answer, err := callAgain(cmd.Context(), caller, r)
 	if err != nil {
 		return err
 	}
@@ -187,6 +185,20 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return c.print(cmd, answer)
+}
+
+// callAgain sends a request, and a change that got no answer once more: under the same key it is
+// made once.
+func callAgain(ctx context.Context, caller Caller, r Request) ([]byte, error) {
+	answer, err := caller.Call(ctx, r)
+	if lost := (UnansweredError{}); errors.As(err, &lost) && r.IdempotencyKey != "" {
+		select {
+		case <-time.After(retryPause):
+			return caller.Call(ctx, r)
+		case <-ctx.Done():
+		}
+	}
+	return answer, err
 }
 
 // gather puts together what the request has: of --body, of arguments, of flags.

@@ -7,6 +7,9 @@
 // descriptors and routes, so a new field of the API is a flag of the next build. Their
 // names and the columns of their tables are options of the methods (proto/options/v1).
 //
+// prompt push and prompt pull bring a directory of files into line with the prompts of the
+// gateway. Package promptfile has the form of the files.
+//
 // Such a command keeps nothing: its flags become one request, and it prints the response.
 // A secret may be given as @file, - (standard input) or os.environ/NAME, so that it is
 // not in the shell's history.
