@@ -98,7 +98,12 @@ func (s *Set) Compose(c Choice, variables jsontext.Value) (*Composition, error) 
 	if err != nil {
 		return nil, err
 	}
-	r := composer{variables: variables, resolve: s.partials(c)}
+	r := s.versions.open.composer()
+	defer s.versions.open.release(r)
+	r.variables = variables
+	if len(program.includes) > 0 {
+		r.resolve = s.partials(c)
+	}
 	if len(variables) > 0 {
 		if r.values, err = template.Decode(variables); err != nil {
 			return nil, about(FieldVariables, err)
@@ -107,6 +112,7 @@ func (s *Set) Compose(c Choice, variables jsontext.Value) (*Composition, error) 
 	out := &Composition{Config: c.Version.Config}
 	to := &out.Before
 	*to = make([]Turn, 0, len(program.messages))
+	r.contents = make([]byte, 0, program.size+program.size/4)
 	for i := range program.messages {
 		m := &program.messages[i]
 		if m.placeholder == CallerMessages {
@@ -158,6 +164,22 @@ type composer struct {
 	values    template.Values
 	resolve   template.Resolver
 	meter     template.Meter // one for all messages
+	contents  []byte         // of all messages
+}
+
+// composer returns a composer that nothing uses.
+func (o *openVersions) composer() *composer {
+	if r, ok := o.composers.Get().(*composer); ok {
+		return r
+	}
+	return &composer{}
+}
+
+// release gives a composer back. It keeps nothing of the request.
+func (o *openVersions) release(r *composer) {
+	r.variables, r.values, r.resolve, r.contents = nil, template.Values{}, nil, nil
+	r.meter.Reset()
+	o.composers.Put(r)
 }
 
 // message adds the turns of a message.
@@ -168,25 +190,19 @@ func (r *composer) message(to []Turn, m *compiledMessage) ([]Turn, error) {
 	if m.constant != nil {
 		return append(to, Turn{Role: m.role, Content: m.constant}), nil
 	}
-	var content []byte
+	start := len(r.contents)
 	for i := range m.pieces {
 		p := &m.pieces[i]
 		if p.text == nil {
-			content = append(content, p.raw...)
+			r.contents = append(r.contents, p.raw...)
 			continue
 		}
-		text, err := r.meter.Render(p.text, r.values, r.resolve)
-		if err != nil {
+		var err error
+		if r.contents, err = r.meter.Append(r.contents, p.text, r.values, r.resolve); err != nil {
 			return nil, about(FieldVariables, err)
 		}
-		if content == nil {
-			content = make([]byte, 0, len(text)+len(text)/8+2)
-		}
-		if content, err = jsontext.AppendQuote(content, text); err != nil {
-			return nil, invalidVariables(FieldVariables, "%s has text that is not UTF-8.", FieldVariables)
-		}
 	}
-	return append(to, Turn{Role: m.role, Content: content}), nil
+	return append(to, Turn{Role: m.role, Content: slices.Clip(jsontext.Value(r.contents[start:]))}), nil
 }
 
 // history adds the messages of a variable.

@@ -286,3 +286,33 @@ func TestConfig(t *testing.T) {
 		t.Errorf("the model is %q (%v); enforced is %v", model, must, enforced)
 	}
 }
+
+// TestComposeTogether: requests that are rendered at the same time, by prompts of several messages
+// and with errors in between, have nothing of each other.
+func TestComposeTogether(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, v := w.make(prompts.Prompt{}, prompts.Content{Messages: []prompts.Message{
+		{Role: "system", Content: "{% set y = x %}{{ y }}{% if bad %}{{ bad + 1 }}{% endif %} and {{ other }}"}, {Role: "user", Content: "{{ x|upper }} {{ y }}"},
+	}})
+	choice := prompts.Choice{Prompt: p, Version: v}
+	for worker := range 8 {
+		t.Run(fmt.Sprint(worker), func(t *testing.T) {
+			t.Parallel()
+			for i := range 200 {
+				word := fmt.Sprintf("w%d-%d", worker, i)
+				if _, err := w.set.Compose(choice, jsontext.Value(`{"x":"secret","other":"secret","bad":"text"}`)); err == nil {
+					t.Fatal("a text and a number have a sum")
+				}
+				out, err := w.set.Compose(choice, jsontext.Value(`{"x":"`+word+`"}`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				want := "system \"" + word + " and \"\nuser \"" + strings.ToUpper(word) + " \"\n--"
+				if got := shown(out); got != want {
+					t.Fatalf("got %s, want %s", got, want)
+				}
+			}
+		})
+	}
+}

@@ -130,7 +130,7 @@ func (s *Set) CheckUnused(p *Prompt) error {
 func (s *Set) Included(p *Prompt, v *Version) []*Prompt {
 	var out []*Prompt
 	for _, name := range v.includedNames() {
-		found, err := s.Find(nil, "", string(name), p.includes())
+		found, err := s.Find(nil, "", name, p.includes())
 		if err == nil && !slices.Contains(out, found) {
 			out = append(out, found)
 		}

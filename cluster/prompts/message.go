@@ -28,6 +28,7 @@ type program struct {
 	schema    *schema            // nil for none
 	variables []string           // that the templates and placeholders use, in the order of their first use
 	includes  []template.Reference
+	size      int // bytes of the messages
 }
 
 // compiledMessage is a message whose templates were parsed.
@@ -89,6 +90,7 @@ func compile(c *Content) (*program, error) {
 	case callers > 1:
 		return nil, fault.Field("messages", "invalid_value", "messages has %d placeholders called %s. The messages of a request can be in one place only.", callers, CallerMessages)
 	}
+	out.size = size
 	var err error
 	if c.Schema != nil {
 		out.schema, err = parseSchema("variable_schema", c.Schema)

@@ -12,6 +12,8 @@ type openVersions struct {
 	mu    sync.Mutex
 	queue []*packed // in the order in which they are looked at to be evicted
 	bytes int
+
+	composers sync.Pool // that render no request now
 }
 
 // openBytes is what an open version counts besides its content.

@@ -8,14 +8,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/prompts/template/values"
 )
 
-// evaluate evaluates arguments.
-func (m *machine) evaluate(e *syntax.ArgumentsExpr) *library.Arguments {
-	a := &library.Arguments{}
-	if len(e.Values) > 0 {
-		a.Pos = make([]values.Value, len(e.Values))
-		for i, v := range e.Values {
-			a.Pos[i] = m.eval(v)
-		}
+// evaluate evaluates arguments, with room for most of them.
+func (m *machine) evaluate(e *syntax.ArgumentsExpr, most int) *library.Arguments {
+	a := library.NewArguments(len(e.Values), most)
+	for i, v := range e.Values {
+		a.Pos[i] = m.eval(v)
 	}
 	if len(e.Named) > 0 {
 		a.Names, a.Named = e.Names, make([]values.Value, len(e.Named))

@@ -114,7 +114,7 @@ func (m *machine) callWith(e *syntax.CallExpr, caller *macro) values.Value {
 	if of, ok := e.Of.(*syntax.MemberExpr); ok && of.Key == nil && caller == nil {
 		self := m.eval(of.Of)
 		if n, ok := library.MethodOf(self, of.Name); ok {
-			a := m.evaluate(&e.ArgumentsExpr)
+			a := m.evaluate(&e.ArgumentsExpr, n.Most)
 			m.At = of.At
 			return m.Invoke(n, self, a)
 		}
@@ -129,7 +129,7 @@ func (m *machine) called(e *syntax.CallExpr, f values.Value, caller *macro) valu
 		m.At = e.At
 		m.Missing(u)
 	}
-	a := m.evaluate(&e.ArgumentsExpr)
+	a := m.evaluate(&e.ArgumentsExpr, 0)
 	if caller != nil {
 		a.Names = append(append([]string(nil), a.Names...), "caller")
 		a.Named = append(append([]values.Value(nil), a.Named...), caller)
@@ -176,7 +176,7 @@ func (m *machine) evalFilter(e *syntax.FilterExpr) values.Value {
 		m.At = e.At
 		return e.With.Call(&m.Caller, v, nil)
 	}
-	a := m.evaluate(&e.ArgumentsExpr)
+	a := m.evaluate(&e.ArgumentsExpr, e.With.Most)
 	m.At = e.At
 	return m.Invoke(e.With, v, a)
 }
@@ -188,7 +188,7 @@ func (m *machine) evalTest(e *syntax.TestExpr) values.Value {
 	if e.With.Most == 0 {
 		return e.With.Call(&m.Caller, v, nil)
 	}
-	a := m.evaluate(&e.ArgumentsExpr)
+	a := m.evaluate(&e.ArgumentsExpr, e.With.Most)
 	m.At = e.At
 	return m.Invoke(e.With, v, a)
 }

@@ -38,7 +38,7 @@ type env struct {
 
 // context is where names are looked up that no frame has.
 type context struct {
-	values *values.Dict
+	values *values.Members
 	locals map[string]values.Value // what an included template sees besides; nil for none
 }
 
@@ -47,7 +47,7 @@ func (c *context) lookup(name string) values.Value {
 		return v
 	}
 	if c.values != nil {
-		if v, ok := c.values.Text(name); ok {
+		if v, ok := c.values.Get(name); ok {
 			return v
 		}
 	}
@@ -61,22 +61,26 @@ func (c *context) lookup(name string) values.Value {
 type resolveError struct{ err error }
 
 // enter starts a frame.
-func (m *machine) enter(f *syntax.Frame) {
-	m.env = m.newEnv(f, m.env)
+func (m *machine) enter(f *syntax.Frame) { m.enterIn(&env{}, f) }
+
+// enterIn starts a frame in an env that nothing uses.
+func (m *machine) enterIn(e *env, f *syntax.Frame) {
+	m.prepare(e, f)
+	e.outer = m.env
+	m.env = e
 	m.start(f)
 }
 
-// newEnv returns a frame at work, all of whose slots are unset.
-func (m *machine) newEnv(f *syntax.Frame, outer *env) *env {
+// prepare gives an env slots for a frame, all of which are unset.
+func (m *machine) prepare(e *env, f *syntax.Frame) {
 	m.Grow(values.WordBytes*len(f.Slots) + 48)
-	e := &env{outer: outer}
-	if len(f.Slots) > 0 {
+	if cap(e.slots) < len(f.Slots) {
 		e.slots = make([]values.Value, len(f.Slots))
-		for i := range e.slots {
-			e.slots[i] = values.Unset{}
-		}
 	}
-	return e
+	e.slots = e.slots[:len(f.Slots)]
+	for i := range e.slots {
+		e.slots[i] = values.Unset{}
+	}
 }
 
 // start gives the slots of a frame the values that it starts with. Parameters keep what

@@ -25,7 +25,8 @@ func (m *machine) callMacro(c *macro, a *library.Arguments) values.Value {
 	n := c.node
 	m.Deeper()
 	at := m.At
-	e := m.newEnv(n.Frame, c.env)
+	e := &env{outer: c.env}
+	m.prepare(e, n.Frame)
 	m.bindMacro(n, a, e)
 	outer := m.where
 	m.env, m.context = e, c.context

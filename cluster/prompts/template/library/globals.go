@@ -11,6 +11,11 @@ const globalNames = "cycler, dict, joiner, namespace, raise_exception, range"
 
 // GlobalOf returns a function that every template has.
 func GlobalOf(name string) (*Native, bool) {
+	switch name {
+	case "range", "dict", "namespace", "cycler", "joiner", "raise_exception":
+	default:
+		return nil, false // most names are not one, so nothing is made for them
+	}
 	n := &Native{Name: name, Most: -1, keywords: true}
 	switch name {
 	case "range":

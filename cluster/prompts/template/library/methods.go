@@ -71,6 +71,11 @@ func bitMethod(name string) *Native {
 }
 
 func dictMethod(name string) (*Native, bool) {
+	switch name {
+	case "items", "keys", "values", "copy", "get":
+	default:
+		return nil, false // most names are keys, so nothing is made for them
+	}
 	n := &Native{Name: name, positional: true}
 	switch name {
 	case "items":
@@ -94,8 +99,6 @@ func dictMethod(name string) (*Native, bool) {
 			}
 			return a.or(1, nil)
 		}
-	default:
-		return nil, false
 	}
 	return n, true
 }

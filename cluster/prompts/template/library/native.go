@@ -34,6 +34,23 @@ type Arguments struct {
 	Pos   []values.Value
 	Names []string
 	Named []values.Value
+	once  bool // they are for one call, which may change them
+}
+
+// fewArguments have room in the same piece of memory as their Arguments.
+const fewArguments = 4
+
+// NewArguments returns arguments for one call, with n values to be set and room for most.
+func NewArguments(n, most int) *Arguments {
+	if max(n, most) > fewArguments {
+		return &Arguments{Pos: make([]values.Value, n, max(n, most)), once: true}
+	}
+	a := &struct {
+		Arguments
+		room [fewArguments]values.Value
+	}{}
+	a.Pos, a.once = a.room[:n], true
+	return &a.Arguments
 }
 
 // Unfit says what is wrong with the number and the names of arguments; empty for nothing.
@@ -44,8 +61,11 @@ func (n *Native) Unfit(given int, names []string) string {
 	if n.keywords {
 		return ""
 	}
-	params := strings.Fields(n.params)
 	need := max(0, n.least-given)
+	var params []string
+	if len(names) > 0 {
+		params = strings.Fields(n.params)
+	}
 	for _, name := range names {
 		i := IndexOf(params, name)
 		switch {
@@ -79,9 +99,15 @@ func (m *Caller) Invoke(n *Native, self values.Value, a *Arguments) values.Value
 		m.Fail("%s", problem)
 	}
 	if n.Most > 0 && !n.keywords {
-		pos := make([]values.Value, n.Most)
-		copy(pos, a.Pos)
-		for i := len(a.Pos); i < n.Most; i++ {
+		given := len(a.Pos)
+		var pos []values.Value
+		if a.once && cap(a.Pos) >= n.Most {
+			pos = a.Pos[:n.Most]
+		} else {
+			pos = make([]values.Value, n.Most)
+			copy(pos, a.Pos)
+		}
+		for i := given; i < n.Most; i++ {
 			pos[i] = values.Unset{}
 		}
 		if len(a.Names) > 0 {
@@ -90,7 +116,11 @@ func (m *Caller) Invoke(n *Native, self values.Value, a *Arguments) values.Value
 				pos[IndexOf(params, name)] = a.Named[i]
 			}
 		}
-		a = &Arguments{Pos: pos}
+		if a.once {
+			*a = Arguments{Pos: pos}
+		} else {
+			a = &Arguments{Pos: pos}
+		}
 	}
 	return n.Call(m, self, a)
 }
