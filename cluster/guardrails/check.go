@@ -19,6 +19,12 @@ const (
 	maxAllInstructions = 50_000
 )
 
+// Bounds of banned keywords, in bytes: of one, and of all of an engine together.
+const (
+	maxKeyword  = 200
+	maxKeywords = 256 << 10
+)
+
 // maxEntities bounds the entities of an engine.
 const maxEntities = 200
 
@@ -52,6 +58,7 @@ func checkEngine(at string, e *Engine) (errs []error) {
 	for _, given := range e.given() {
 		errs = append(errs, e.checkSetting(at, kind, given)...)
 	}
+	errs = append(errs, e.checkKeywords(at)...)
 	errs = append(errs, e.checkPatterns(at)...)
 	for i, r := range e.Recognizers {
 		if r.Score != nil && *r.Score > 1000 {
@@ -112,6 +119,25 @@ func entityName(name string) bool {
 	return strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
 }
 
+// checkKeywords checks the words to look for.
+func (e *Engine) checkKeywords(at string) (errs []error) {
+	size := 0
+	for i, word := range e.BannedKeywords {
+		size += len(word)
+		param := fmt.Sprintf("%sconfig.banned_keywords[%d]", at, i)
+		switch {
+		case strings.TrimSpace(word) == "":
+			errs = append(errs, fault.Field(param, "invalid_value", "A keyword needs a character that is no space. Leave this one out."))
+		case len(word) > maxKeyword:
+			errs = append(errs, fault.Field(param, "invalid_value", "A keyword can have %d bytes, and this one has %d. Make it shorter.", maxKeyword, len(word)))
+		}
+	}
+	if size > maxKeywords {
+		return []error{fault.Field(at+"config.banned_keywords", "invalid_value", "The keywords have %d bytes together, and %d are allowed. Use several guardrails.", size, maxKeywords)}
+	}
+	return errs
+}
+
 // checkPatterns checks the regular expressions of an engine.
 func (e *Engine) checkPatterns(at string) (errs []error) {
 	type one struct{ param, pattern string }
@@ -152,8 +178,8 @@ func program(pattern string) (instructions int, err error) {
 	if err != nil {
 		bad, ok := errors.AsType[*syntax.Error](err)
 		switch {
-		case ok && (bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape):
-			return 0, fmt.Errorf("it is no regular expression in RE2 syntax, which has neither look-around nor back references: %s", bad.Code)
+		case ok && (bad.Code == syntax.ErrInvalidPerlOp || bad.Code == syntax.ErrInvalidEscape || strings.HasPrefix(bad.Expr, "(?<=") || strings.HasPrefix(bad.Expr, "(?<!")):
+			return 0, fmt.Errorf("it is no regular expression in RE2 syntax (%s), which has neither look-around nor back references; write it without them", bad.Code)
 		case ok && bad.Code == syntax.ErrInvalidRepeatSize:
 			return 0, errors.New("it repeats something more than 1000 times, also when repetitions within others are multiplied")
 		case ok:

@@ -170,6 +170,9 @@ func TestSettings(t *testing.T) {
 		"action of others":      {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Action: "redact"}, "engines[0].config.action"},
 		"bad pattern":           {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{"a", "("}}, "engines[0].config.banned_patterns[1]"},
 		"long patterns":         {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{strings.Repeat("a", 65<<10)}}, "engines[0].config.banned_patterns"},
+		"empty keyword":         {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedKeywords: []string{"a", " "}}, "engines[0].config.banned_keywords[1]"},
+		"long keyword":          {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedKeywords: []string{strings.Repeat("a", 201)}}, "engines[0].config.banned_keywords[0]"},
+		"long keywords":         {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedKeywords: slices.Repeat([]string{strings.Repeat("a", 200)}, 2000)}, "engines[0].config.banned_keywords"},
 		"unknown detector":      {guardrails.Engine{Name: "detect_secret", Hooks: []string{"pre_call"}, Detectors: []string{"x"}}, "engines[0].config.detectors[0]"},
 		"threshold":             {guardrails.Engine{Name: "presidio", Hooks: []string{"pre_call"}, Threshold: &high}, "engines[0].config.score_threshold"},
 		"filter without words":  {guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}}, "engines[0].config"},
@@ -185,6 +188,27 @@ func TestSettings(t *testing.T) {
 				t.Errorf("%v, want a problem of %q", err, tc.param)
 			}
 		})
+	}
+}
+
+// TestPatternsThatCannotBeUsed: the caller learns which pattern it is, why, and what helps.
+func TestPatternsThatCannotBeUsed(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`(?=secret)`:                           "write it without them",
+		`(?<!not )free`:                        "write it without them",
+		`(a)\1`:                                "write it without them",
+		`a{1001}`:                              "more than 1000 times",
+		`(?:a{900}){9}`:                        "more than 1000 times",
+		`[a-z`:                                 "it is no regular expression",
+		`a{900}b{900}c{900}d{900}e{900}f{900}`: "5000 are allowed; make its repetitions smaller",
+		`a*`:                                   "it matches the empty text",
+	} {
+		w := &world{t: t, set: guardrails.New()}
+		e := guardrails.Engine{Name: "content_filter", Hooks: []string{"pre_call"}, BannedPatterns: []string{"fine", pattern}}
+		_, err := w.create(guardrails.Guardrail{Head: resource.Head{Name: "g"}, Engines: []guardrails.Engine{e}})
+		if f := fault.From(err); f.Param != "engines[0].config.banned_patterns[1]" || !strings.Contains(f.Detail, want) || strings.Contains(f.Detail, pattern) {
+			t.Errorf("%s: %q of %s, want it to say %q", pattern, f.Detail, f.Param, want)
+		}
 	}
 }
 
