@@ -24,11 +24,22 @@ func apiCommands() []*cobra.Command {
 			return apiCaller{c}, err
 		},
 	}
-	return Commands(cfg, func(cmd *cobra.Command) {
+	prepare := func(cmd *cobra.Command) {
 		o := &remote{output: "json"} // which only the cluster's commands take from here
 		flags[cmd] = o
 		o.flags(cmd.Flags(), "the key to ask with")
-	})
+	}
+	out := Commands(cfg, prepare)
+	for _, parent := range out {
+		if parent.Name() != "prompt" {
+			continue
+		}
+		for _, cmd := range promptFileCommands(cfg) {
+			prepare(cmd)
+			parent.AddCommand(cmd)
+		}
+	}
+	return out
 }
 
 // apiCaller sends what commands ask.

@@ -69,12 +69,6 @@ func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
 			prepare(cmd)
 			parent.AddCommand(cmd)
 		}
-		if s.Command.Name == "prompt" {
-			for _, cmd := range promptFileCommands(cfg) {
-				prepare(cmd)
-				parent.AddCommand(cmd)
-			}
-		}
 		out = append(out, parent)
 	}
 	return out
