@@ -89,6 +89,10 @@ bench-deployments: bin/modelgateway envoy ## measure a start with 2,000 deployme
 bench-ledger: ## measure journal, agreement, ledger and audit chain on one node and on three, and reading them (ROWS=1000000, about 5 minutes)
 	ROWS="$(ROWS)" ROUNDS="$(ROUNDS)" bench/ledger.sh
 
+.PHONY: bench-prompts
+bench-prompts: ## measure prompts in Go: composition, bounds of templates, memory of 10,000 prompts, changes of the View (about 2 minutes)
+	ROUNDS="$(ROUNDS)" bench/prompts.sh
+
 ##@ Develop
 
 .PHONY: doctor

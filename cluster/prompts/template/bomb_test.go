@@ -3,8 +3,10 @@ package template_test
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/prompts/template"
@@ -40,8 +42,9 @@ func bombs() []string {
 // once, so it bounds the heap whenever the collector runs.
 const heapBound = 4 << 20
 
-// TestBombs: every template ends within the bounds of the heap, whatever it does.
-func TestBombs(t *testing.T) {
+// bombValues are values that make the bombs costly.
+func bombValues(tb testing.TB) template.Values {
+	tb.Helper()
 	list := make([]any, 2000)
 	for i := range list {
 		list[i] = (i * 7919) % 2000
@@ -51,7 +54,12 @@ func TestBombs(t *testing.T) {
 		entries[fmt.Sprint("key", i)] = i
 	}
 	text := strings.Repeat("Hello <b>wörld</b> & ünïcödé\n", 300)
-	in := valuesOf(t, map[string]any{"t": text, "u": text + "x", "l": list, "m": append(append([]any(nil), list[:1999]...), -1), "d": entries, "b": 0})
+	return valuesOf(tb, map[string]any{"t": text, "u": text + "x", "l": list, "m": append(append([]any(nil), list[:1999]...), -1), "d": entries, "b": 0})
+}
+
+// TestBombs: every template ends within the bounds of the heap, whatever it does.
+func TestBombs(t *testing.T) {
+	in := bombValues(t)
 	for _, source := range bombs() {
 		source = strings.ReplaceAll(source, "b * b", "(10**900) * (10**900)")
 		tpl, err := template.Parse(source)
@@ -59,16 +67,49 @@ func TestBombs(t *testing.T) {
 			t.Errorf("%.80q is rejected: %v", source, err)
 			continue
 		}
-		resolve := func(template.Reference) (*template.Template, error) { return tpl, nil }
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		out, err := tpl.Render(in, resolve)
-		runtime.ReadMemStats(&after)
-		if used := after.TotalAlloc - before.TotalAlloc; used > heapBound {
+		used, out, err := allocated(tpl, in)
+		if used > heapBound {
 			t.Errorf("%.80q allocates %d KiB (%v)", source, used>>10, err)
 		}
 		if f := fault.From(err); err != nil && f.Code != "template_too_costly" && f.Code != "template_error" || len(out) > template.MaxOutput {
 			t.Errorf("%.80q: %d bytes, %v", source, len(out), err)
 		}
 	}
+}
+
+// allocated renders a template, and returns how many bytes that allocates.
+func allocated(tpl *template.Template, in template.Values) (used uint64, out string, err error) {
+	resolve := func(template.Reference) (*template.Template, error) { return tpl, nil }
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, err = tpl.Render(in, resolve)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, out, err
+}
+
+// BenchmarkBombs reports the longest time of a bomb, of which due are at most 50 ms, and the most
+// that one allocates, of which due are at most 4 MiB.
+func BenchmarkBombs(b *testing.B) {
+	in := bombValues(b)
+	var all []*template.Template
+	for _, source := range bombs() {
+		tpl, err := template.Parse(source)
+		if err != nil {
+			b.Fatal(err)
+		}
+		all = append(all, tpl)
+	}
+	times, most := make([]time.Duration, len(all)), uint64(0)
+	for b.Loop() {
+		for i, tpl := range all {
+			start := time.Now()
+			used, _, _ := allocated(tpl, in)
+			if took := time.Since(start); times[i] == 0 || took < times[i] {
+				times[i] = took // without what else runs on the machine
+			}
+			most = max(most, used)
+		}
+	}
+	b.ReportMetric(float64(slices.Max(times).Microseconds())/1e3, "worst-ms")
+	b.ReportMetric(float64(most)/(1<<20), "worst-MiB")
 }
