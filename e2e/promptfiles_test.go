@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -133,6 +134,19 @@ variable_schema: {type: object, properties: {name: {type: string, default: you}}
 		t.Errorf("the labels are\n%s", out)
 	}
 	c.run("prompt", "usage", "all")
+}
+
+// TestPromptsExample runs the example as a reader would: the users get the versions that it says.
+func TestPromptsExample(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "fast=openai_compatible/fake-gpt"))
+	cmd := exec.CommandContext(t.Context(), "examples/prompts/run.sh")
+	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "GATEWAY_KEY="+adminKey, "GATEWAY="+newTerminal(t, g).program)
+	out, err := cmd.CombinedOutput()
+	if text := string(out); err != nil || !strings.Contains(text, "-You help {{ name") || !strings.Contains(text, "support@2 made") {
+		t.Errorf("%v\n%s", err, text)
+	}
 }
 
 // TestPromptFileErrors: an error names the file and the line, and nothing is sent if one file is wrong.
