@@ -142,9 +142,6 @@ func caseMethod(name string) (*Native, bool) {
 	}
 	return &Native{Name: name, Call: func(m *Caller, self values.Value, _ *Arguments) values.Value {
 		s, _ := values.TextOf(self)
-		if name == "casefold" && strings.IndexFunc(s, func(r rune) bool { return unicode.Is(unicode.Cherokee, r) }) >= 0 {
-			m.Fail("casefold is not supported for these letters")
-		}
 		return values.Like(self, m.changed(s, change, cost))
 	}}, true
 }

@@ -85,8 +85,24 @@ func Folded(s string) string {
 	if IsASCII(s) {
 		return strings.ToLower(s)
 	}
-	return cases.Fold().String(s)
+	var out strings.Builder
+	for {
+		i := strings.IndexFunc(s, foldsToItself)
+		if i < 0 {
+			out.WriteString(cases.Fold().String(s))
+			return out.String()
+		}
+		letter := FirstRune(s[i:])
+		out.WriteString(cases.Fold().String(s[:i]))
+		out.WriteString(letter)
+		s = s[i+len(letter):]
+	}
 }
+
+// foldsToItself reports whether a character is a capital letter of Cherokee. CaseFolding.txt of
+// the Unicode Character Database folds the small letters of that script to the capitals, and
+// golang.org/x/text the capitals to small letters as well.
+func foldsToItself(r rune) bool { return r >= 0x13a0 && r <= 0x13f5 }
 
 // Swapped is str.swapcase.
 func Swapped(s string) string {
