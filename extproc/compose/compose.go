@@ -92,10 +92,16 @@ func withoutFields(o *splice.Object, name string) {
 }
 
 // fragment is a part of a prompt in the language of a request.
-type fragment struct{ *splice.Object }
+type fragment struct {
+	*splice.Object
+	messages []byte // in place of a member of Object: the elements, if the language is that of the prompt
+}
 
 // elements returns the elements of an array of the fragment, without brackets.
 func (f fragment) elements(name string) []byte {
+	if f.messages != nil {
+		return f.messages
+	}
 	if f.Object == nil {
 		return nil
 	}
@@ -109,8 +115,11 @@ func (f fragment) elements(name string) []byte {
 // translated returns messages and settings of a prompt in the language.
 func (l *Language) translated(messages []byte, settings []Setting, t driver.Target) (fragment, error) {
 	own := len(messages) > 0
-	if l.encode == nil || !own && len(settings) == 0 {
-		return fragment{chatOf(messages, settings)}, nil
+	switch {
+	case len(settings) == 0 && (l.encode == nil || !own):
+		return fragment{messages: messages}, nil
+	case l.encode == nil:
+		return fragment{chatOf(nil, settings), messages}, nil
 	}
 	if !own { // a request must have one
 		messages = []byte(`{"role":"user","content":"."}`)
@@ -129,7 +138,7 @@ func (l *Language) translated(messages []byte, settings []Setting, t driver.Targ
 	if !own {
 		out.Remove(l.messages)
 	}
-	return fragment{out}, nil
+	return fragment{Object: out}, nil
 }
 
 // chatOf returns messages and settings as OpenAI's chats have them.
