@@ -37,7 +37,8 @@ func (s *coreScanner) afterVersion(p int) bool {
 	for n > 0 && isLetter(text[n-1]) {
 		n--
 	}
-	switch string(bytes.ToLower(text[n:])) {
+	var buf [10]byte
+	switch string(small(text[n:], buf[:0])) {
 	case "version", "versions", "v", "ver", "release", "build", "firmware", "section", "chapter":
 		return true
 	}
@@ -114,6 +115,33 @@ func (s *coreScanner) longToken(i int) {
 	if s.c.table.wants(crypto) && s.endsAt(tok.end) && isWallet(s.word(i)) {
 		s.propose(tok.start, tok.end, crypto, 1)
 	}
+}
+
+// mac finds a MAC address with hyphens, or with points as in 001a.2b3c.4d5e, that begins with the token i.
+func (s *coreScanner) mac(i int) {
+	start := s.toks[i].start
+	v := s.v[start:]
+	n := 0
+	switch {
+	case len(v) >= 17 && isMAC(v[:17], '-'):
+		n = 17
+	case len(v) >= 14 && v[4] == '.' && v[9] == '.' && allHex(v[:4]) && allHex(v[5:9]) && allHex(v[10:14]):
+		n = 14
+	default:
+		return
+	}
+	if s.endsAt(start+n) && !s.joined(i) && (len(v) == n || v[n] != '-' && v[n] != '.' || len(v) == n+1 || !isAlnum(v[n+1])) {
+		s.propose(start, start+n, macAddress, 0.8)
+	}
+}
+
+func allHex(text []byte) bool {
+	for _, b := range text {
+		if !isHex(b) {
+			return false
+		}
+	}
+	return true
 }
 
 // isUUID reports the form of RFC 9562, section 4.

@@ -46,6 +46,17 @@ func isLetter(b byte) bool { return b|0x20-'a' < 26 }
 func isUpper(b byte) bool  { return b-'A' < 26 }
 func isAlnum(b byte) bool  { return isDigit(b) || isLetter(b) }
 
+// small appends the first bytes of word to buf as small letters, so many that none is allocated.
+func small(word, buf []byte) []byte {
+	for _, b := range word[:min(len(word), cap(buf))] {
+		if isUpper(b) {
+			b |= 0x20
+		}
+		buf = append(buf, b)
+	}
+	return buf
+}
+
 // isWord reports the bytes that cannot stand next to a token: letters, digits, the underscore, and
 // characters that are not of ASCII.
 func isWord(b byte) bool { return isAlnum(b) || b == '_' || b >= utf8.RuneSelf }

@@ -54,7 +54,8 @@ func isTopLevel(label []byte) bool {
 			return false
 		}
 	}
-	switch string(bytes.ToLower(label)) {
+	var buf [10]byte
+	switch string(small(label, buf[:0])) {
 	case "png", "jpg", "jpeg", "gif", "svg", "webp", "js", "jsx", "ts", "tsx", "css", "html", "py", "go", "json", "yaml", "yml", "txt", "pdf", "exe", "dll":
 		return false
 	}

@@ -12,16 +12,24 @@ import (
 // source is a scanner and what it has found that is not reported yet.
 type source struct {
 	engine.Scanner
-	ahead   int              // how far it has decided, from where the merger has
-	pending []engine.Finding // places are from there as well
+	ahead   int       // how far it has decided, from where the merger has
+	pending []pending // places are from there as well
 }
 
-// merger runs several scanners over the same text. It decides as far as all of them have, and not into a
-// finding that is still to be compared with others.
+// pending is a finding that is not reported, or not to its end.
+type pending struct {
+	engine.Finding
+	size     int // how long it is, which decides between findings that overlap
+	reported int // the end of what is reported; -1 for nothing
+}
+
+// merger runs several scanners over the same text. Each byte belongs to the best of the findings that have it, and
+// what other findings have besides is masked as well. All findings that have a byte are known as soon as all
+// scanners have decided about it, so the result does not depend on how a text is cut.
 type merger struct {
 	sources []source
-	scratch []engine.Finding
-	split   bool // the last finding was reported in part
+	found   []engine.Finding // of one scanner
+	all     []*pending
 }
 
 // newMerger returns a scanner for several; for one it is that one.
@@ -43,7 +51,6 @@ func (m *merger) Begin(kind texts.Kind, role texts.Role) {
 		s.Begin(kind, role)
 		s.ahead, s.pending = 0, s.pending[:0]
 	}
-	m.split = false
 }
 
 // Fork returns a scanner for a text of the response.
@@ -62,7 +69,6 @@ func (m *merger) Reset() {
 		s.Reset()
 		s.ahead, s.pending = 0, s.pending[:0]
 	}
-	m.split = false
 }
 
 // Scan looks at text from at on with all scanners.
@@ -70,19 +76,21 @@ func (m *merger) Scan(ctx context.Context, text []byte, at int, end bool, found 
 	decided := len(text)
 	for i := range m.sources {
 		s := &m.sources[i]
-		n := len(s.pending)
-		for j := range s.pending { // places in the text for this call
-			s.pending[j].Start += at
-			s.pending[j].End += at
-		}
-		all, to, err := s.Scan(ctx, text, at+s.ahead, end, s.pending)
+		all, to, err := s.Scan(ctx, text, at+s.ahead, end, m.found[:0])
 		if err != nil {
 			return found, at, err
 		}
-		s.pending, s.ahead = all, to-at
-		if n > 0 && n < len(all) && all[n].Continues && all[n-1].End == all[n].Start { // one value for the comparison
-			all[n-1].End = all[n].End
-			s.pending = slices.Delete(all, n, n+1)
+		s.ahead, m.found = to-at, all
+		for j := range s.pending {
+			s.pending[j].shift(at)
+		}
+		long, _ := s.Scanner.(*coreScanner)
+		for _, f := range all {
+			size := f.End - f.Start
+			if f.Continues || long != nil && slices.Contains(long.opened, f.Start) {
+				size = window
+			}
+			s.add(f, size)
 		}
 		decided = min(decided, to)
 	}
@@ -92,15 +100,27 @@ func (m *merger) Scan(ctx context.Context, text []byte, at int, end bool, found 
 		s := &m.sources[i]
 		s.ahead -= decided - at
 		for j := range s.pending {
-			s.pending[j].Start -= decided
-			s.pending[j].End -= decided
+			s.pending[j].shift(-decided)
 		}
 	}
 	return found, decided, nil
 }
 
-// whole returns the place before decided at which no pending finding is cut. A finding that is longer than what
-// may be held back is cut anyway.
+func (p *pending) shift(by int) {
+	p.Start, p.End, p.reported = p.Start+by, p.End+by, p.reported+by
+}
+
+// add adds a finding. size is its length; that of one that fills its window, and may go on, is larger than all others.
+func (s *source) add(f engine.Finding, size int) {
+	if last := len(s.pending) - 1; f.Continues && last >= 0 && s.pending[last].End == f.Start {
+		s.pending[last].End = f.End
+		return
+	}
+	s.pending = append(s.pending, pending{f, min(size, window), -1 << 30})
+}
+
+// whole returns the place before decided at which no pending finding is cut; decided itself if too much would be
+// held back.
 func (m *merger) whole(text []byte, decided int) int {
 	to := decided
 	for again := true; again; {
@@ -119,50 +139,69 @@ func (m *merger) whole(text []byte, decided int) int {
 	return to
 }
 
-// report appends the findings before decided, of those that overlap the best, and drops them.
+// report appends what is found before decided, and drops what is reported to its end.
 func (m *merger) report(decided int, found []engine.Finding) []engine.Finding {
-	all := m.scratch[:0]
+	m.all = m.all[:0]
+	for i := range m.sources {
+		for j := range m.sources[i].pending {
+			if f := &m.sources[i].pending[j]; f.Start < decided {
+				m.all = append(m.all, f)
+			}
+		}
+	}
+	slices.SortStableFunc(m.all, better)
+	first := len(found)
+	for _, f := range m.all {
+		end := min(f.End, decided)
+		for p := f.Start; p < end; {
+			part := f.Finding
+			part.Start, part.End = free(found[first:], p, end)
+			if part.Start < part.End {
+				part.Continues = f.Continues && part.Start == f.Start || f.reported == part.Start
+				found = append(found, part)
+				f.reported = part.End
+			}
+			p = part.End
+		}
+	}
+	slices.SortFunc(found[first:], func(a, b engine.Finding) int { return a.Start - b.Start })
 	for i := range m.sources {
 		s := &m.sources[i]
 		n := 0
-		for n < len(s.pending) && s.pending[n].Start < decided {
+		for n < len(s.pending) && s.pending[n].End <= decided {
 			n++
 		}
-		all = append(all, s.pending[:n]...)
 		s.pending = slices.Delete(s.pending, 0, n)
-		if last := len(all) - 1; n > 0 && all[last].End > decided { // the rest comes with the next call
-			rest := all[last]
-			rest.Start, rest.Continues = decided, true
-			all[last].End = decided
-			s.pending = slices.Insert(s.pending, 0, rest)
+		if len(s.pending) > 0 && s.pending[0].Start < decided { // the rest comes later
+			s.pending[0].Start, s.pending[0].Continues = decided, false
 		}
 	}
-	m.scratch = all
-	slices.SortStableFunc(all, better)
-	first := len(found)
-next:
-	for _, f := range all {
-		for _, k := range found[first:] {
-			if f.Start < k.End && k.Start < f.End {
-				continue next
-			}
-		}
-		found = append(found, f)
-	}
-	slices.SortFunc(found[first:], func(a, b engine.Finding) int { return a.Start - b.Start })
 	return found
 }
 
-// better orders findings: what goes on, the longest, the highest score, the first by name.
-func better(a, b engine.Finding) int {
-	switch {
-	case a.Continues != b.Continues:
-		if a.Continues {
-			return -1
+// free returns the first part of what is between p and end that no finding of taken has; it is empty at end for none.
+func free(taken []engine.Finding, p, end int) (start, stop int) {
+	for i := 0; i < len(taken); i++ {
+		if t := taken[i]; t.Start <= p && p < t.End {
+			p, i = t.End, -1
 		}
-		return 1
-	case a.End-a.Start != b.End-b.Start:
-		return (b.End - b.Start) - (a.End - a.Start)
+	}
+	if p >= end {
+		return end, end
+	}
+	for _, t := range taken {
+		if t.Start > p {
+			end = min(end, t.Start)
+		}
+	}
+	return p, end
+}
+
+// better orders findings: the longest, the highest score, the first by name.
+func better(a, b *pending) int {
+	switch {
+	case a.size != b.size:
+		return b.size - a.size
 	case a.Score != b.Score:
 		if a.Score > b.Score {
 			return -1

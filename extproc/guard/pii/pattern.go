@@ -28,8 +28,8 @@ type pattern struct {
 // skipped is how far behind the beginning of a match that is longer than a window the next is looked for.
 const skipped = window / 4
 
-// longest bounds matches, so that no more than a window is held back with the character that follows.
-const longest = window - utf8.UTFMax
+// longest bounds matches, so that no more than a window is held back with the last character and half of the next.
+const longest = window - 2*utf8.UTFMax
 
 func newPattern(r Recognizer, threshold float32, allow allowList) (*pattern, error) {
 	parsed, err := syntax.Parse(r.Pattern, syntax.Perl|syntax.FoldCase)

@@ -122,12 +122,9 @@ func trunkInBrackets(v []byte, tok token) bool {
 // score returns the base score of a phone number; 0 if it is none.
 func (p *phones) score(c call) float32 {
 	if c.plus {
-		if p.international(c.digits) {
-			return 0.9
-		}
-		return 0
+		return p.international(c.digits)
 	}
-	if len(c.digits) > 9 && c.digits[0] == '0' && c.digits[1] == '0' && p.international(c.digits[2:]) {
+	if len(c.digits) > 9 && c.digits[0] == '0' && c.digits[1] == '0' && p.international(c.digits[2:]) == known {
 		return 0.6
 	}
 	best := float32(0)
@@ -137,19 +134,36 @@ func (p *phones) score(c call) float32 {
 	return best
 }
 
-// international reports whether digits are a number with its country code.
-func (p *phones) international(digits []byte) bool {
+// Base scores of numbers with a plus: those that are in use, and those that only have a length that is, such as the
+// numbers that are set aside for films.
+const (
+	known  = 0.9
+	usable = 0.55
+)
+
+// international returns the base score of a number with its country code; 0 if it is none.
+func (p *phones) international(digits []byte) float32 {
 	if digits[0] == '0' {
-		return false
+		return 0
 	}
 	code := 0
 	for n := range min(3, len(digits)) {
 		code = code*10 + int(digits[n]-'0')
-		if p.codes[code] {
-			return valid(int32(code), digits[n+1:], "")
+		if !p.codes[code] {
+			continue
 		}
+		number := numberOf(int32(code), digits[n+1:])
+		switch {
+		case number == nil:
+			return 0
+		case phonenumbers.IsValidNumber(number):
+			return known
+		case phonenumbers.IsPossibleNumber(number):
+			return usable
+		}
+		return 0
 	}
-	return false
+	return 0
 }
 
 // score returns the base score of a number as it is dialled within the region. The form is looked at first,
@@ -170,7 +184,7 @@ func (r region) score(c call) float32 {
 		}
 		ok = ok && len(digits) == 10 && digits[0] > '1' && digits[3] > '1' &&
 			(len(first) == 1 || len(first) == 3 && first[0] == 3 && first[1] == 3 || len(first) == 2 && first[0] == 3)
-		if !ok || !valid(r.code, digits, "") {
+		if !ok || !valid(r.code, digits, r.name) && !valid(r.code, digits, "") {
 			return 0
 		}
 		if len(c.groups) == 1 {
@@ -178,7 +192,13 @@ func (r region) score(c call) float32 {
 		}
 		return 0.75
 	case r.trunk:
-		if c.digits[0] != '0' || c.digits[1] == '0' || n < 8 || !valid(r.code, c.digits[1:], r.name) {
+		if c.digits[0] != '0' || c.digits[1] == '0' || n < 8 {
+			return 0
+		}
+		if !valid(r.code, c.digits[1:], r.name) {
+			if number := numberOf(r.code, c.digits[1:]); len(c.groups) > 1 && n > 9 && phonenumbers.IsPossibleNumber(number) {
+				return 0.4
+			}
 			return 0
 		}
 		if len(c.groups) == 1 && n < 11 {
@@ -196,10 +216,22 @@ func (r region) score(c call) float32 {
 	}
 }
 
-// valid asks the library whether a national number exists, in any region if name is empty.
+// valid asks the library whether a national number is in use in a region, in any of the code if name is empty.
 func valid(code int32, national []byte, name string) bool {
-	if len(national) < 4 {
+	number := numberOf(code, national)
+	switch {
+	case number == nil:
 		return false
+	case name == "":
+		return phonenumbers.IsValidNumber(number)
+	}
+	return phonenumbers.IsValidNumberForRegion(number, name)
+}
+
+// numberOf returns a national number as the library has it; nil for one that is too short.
+func numberOf(code int32, national []byte) *phonenumbers.PhoneNumber {
+	if len(national) < 4 {
+		return nil
 	}
 	value := uint64(0)
 	for _, b := range national {
@@ -207,15 +239,11 @@ func valid(code int32, national []byte, name string) bool {
 	}
 	number := &phonenumbers.PhoneNumber{CountryCode: &code, NationalNumber: &value}
 	if national[0] == '0' { // Italy, and some others
-		number.ItalianLeadingZero = new(true)
 		zeros := int32(0)
 		for zeros < int32(len(national))-1 && national[zeros] == '0' {
 			zeros++
 		}
-		number.NumberOfLeadingZeros = &zeros
+		number.ItalianLeadingZero, number.NumberOfLeadingZeros = new(true), &zeros
 	}
-	if name == "" {
-		return phonenumbers.IsValidNumber(number)
-	}
-	return phonenumbers.IsValidNumberForRegion(number, name)
+	return number
 }

@@ -85,8 +85,11 @@ func (s *coreScanner) begin(i int) {
 	if t.wants(dateTime) && tok.end-tok.start <= 10 {
 		s.date(i)
 	}
-	if tok.end-tok.start >= 8 {
+	switch n := tok.end - tok.start; {
+	case n >= 8:
 		s.longToken(i)
+	case (n == 2 || n == 4) && t.wants(macAddress):
+		s.mac(i)
 	}
 	if t.wants(ibanCode) && !tok.digits {
 		s.iban(i)
@@ -112,12 +115,11 @@ const maxToken = 24
 // each letter, and a hyphen for each space, hyphen or point between tokens, which must be the same.
 func (s *coreScanner) shapes(i int) {
 	h, separator := hashStart, byte(0)
-	var buf [48]byte
-	text := buf[:0]
+	text := s.compact[:0]
 	joined := s.joined(i)
 	for j := i; j < len(s.toks) && j < i+6; j++ {
 		tok := s.toks[j]
-		if tok.end-tok.start > maxToken || tok.foreign || len(text)+tok.end-tok.start > len(buf) {
+		if tok.end-tok.start > maxToken || tok.foreign || len(text)+tok.end-tok.start > len(s.compact) {
 			return
 		}
 		if j > i {

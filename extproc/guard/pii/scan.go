@@ -26,7 +26,8 @@ type coreScanner struct {
 	c *core
 
 	// open is the entity of a value that is longer than a window and goes on; 0 for none.
-	open entity
+	open   entity
+	opened []int // the places at which such values begin that Scan has found
 
 	// Scratch of a chunk.
 	text   []byte  // what Scan was given
@@ -41,6 +42,8 @@ type coreScanner struct {
 	ctx    contextAt
 	form   []byte
 	places []int32
+
+	compact [48]byte // letters and digits of a candidate; here so that it is not allocated
 }
 
 // Begin begins another text.
@@ -55,7 +58,7 @@ func (s *coreScanner) Reset() { s.open, s.text = 0, nil }
 // Scan finds what is in text from at on.
 func (s *coreScanner) Scan(_ context.Context, text []byte, at int, end bool, found []engine.Finding) ([]engine.Finding, int, error) {
 	p := at
-	s.text, s.end = text, end
+	s.text, s.end, s.opened = text, end, s.opened[:0]
 	if s.open != 0 {
 		found, p = s.goOn(p, found)
 	}
@@ -76,6 +79,7 @@ func (s *coreScanner) Scan(_ context.Context, text []byte, at int, end bool, fou
 		if s.open == 0 {
 			continue
 		}
+		s.opened = append(s.opened, found[len(found)-1].Start)
 		found, p = s.goOn(p, found)
 		if last := len(found) - 1; last > first && found[last].Continues && found[last-1].End == found[last].Start {
 			found[last-1].End = found[last].End
@@ -222,8 +226,11 @@ func (s *coreScanner) chunk(p int, found []engine.Finding) ([]engine.Finding, in
 	if !ok {
 		return found, p, false
 	}
-	if n == 0 { // a character whose normal form ends runs, or none that shows
-		return found, s.place(min(1, len(s.v))), true
+	switch {
+	case len(s.v) == 0: // nothing that shows
+		return found, p + len(raw), true
+	case n == 0: // a character whose normal form ends runs
+		return found, s.place(1), true
 	}
 	over := forced && n == len(s.v)
 	s.full = over
@@ -250,16 +257,17 @@ func (s *coreScanner) setView(raw []byte, p int) {
 	}
 }
 
-// place returns the place in the text of the byte n of the normal form, or of the next character if the byte
-// is in the middle of a character's form.
+// place returns the place in the text behind the character that has the byte before n of the normal form.
 func (s *coreScanner) place(n int) int {
-	if s.m == nil {
+	switch {
+	case s.m == nil:
 		return s.base + n
+	case n == 0:
+		return s.base
 	}
-	for n > 0 && n < len(s.m)-1 && s.m[n] == s.m[n-1] {
-		n++
-	}
-	return s.base + int(s.m[n])
+	first := int(s.m[n-1])
+	_, size := utf8.DecodeRune(s.text[s.base+first:])
+	return s.base + first + size
 }
 
 // before returns the byte before the byte n of the normal form, as in the normal form; 0 if there is none.
@@ -267,7 +275,7 @@ func (s *coreScanner) before(n int) byte {
 	if n > 0 {
 		return s.v[n-1]
 	}
-	for text := s.text[:s.base]; len(text) > 0; {
+	for text := s.text[max(0, s.base-contextBytes):s.base]; len(text) > 0; { // not farther, as for contexts
 		b := text[len(text)-1]
 		if b < utf8.RuneSelf {
 			return b

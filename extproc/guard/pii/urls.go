@@ -54,7 +54,8 @@ func isDomain(name []byte) bool {
 	if dot < 1 || len(name)-dot > 9 || name[0] == '.' || name[0] == '-' || bytes.Contains(name, []byte("..")) {
 		return false
 	}
-	switch string(bytes.ToLower(name[dot+1:])) {
+	var buf [10]byte
+	switch string(small(name[dot+1:], buf[:0])) {
 	case "com", "org", "net", "edu", "gov", "mil", "int", "info", "biz", "io", "dev", "app", "ai", "cloud", "online", "site", "shop", "tech", "xyz", "eu",
 		"uk", "de", "fr", "es", "it", "nl", "be", "ch", "at", "se", "no", "dk", "fi", "cz", "pt", "ie", "gr", "hu", "ro", "bg", "hr", "si", "sk", "lt", "lv", "ee",
 		"us", "ca", "mx", "br", "ar", "cl", "co", "au", "nz", "jp", "cn", "kr", "in", "sg", "hk", "tw", "th", "vn", "ph", "ru", "ua", "tr", "il", "za", "ng", "ke":
