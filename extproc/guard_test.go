@@ -100,7 +100,7 @@ func TestGuardrailsInEveryLanguage(t *testing.T) {
 					t.Fatalf("the provider gets %s, refused %+v", out.body, out.refused)
 				}
 				a := e.answer(jsonAnswer(served.whole))
-				if a.status != 200 || strings.Contains(a.body, "there") || !strings.Contains(a.body, "[GREETING].") || a.headers["x-gateway-applied-guardrails"] != "polite" {
+				if a.status != 200 || strings.Contains(a.body, "there.") || !strings.Contains(a.body, "[GREETING].") || a.headers["x-gateway-applied-guardrails"] != "polite" {
 					t.Errorf("the caller gets %d %s, guardrails %q", a.status, a.body, a.headers["x-gateway-applied-guardrails"])
 				}
 				recordedTheSame(t, k, e)
@@ -116,7 +116,7 @@ func TestGuardrailsInEveryLanguage(t *testing.T) {
 					if !strings.HasPrefix(end, asked.last) && end != asked.last {
 						t.Errorf("the stream ends with %q", end)
 					}
-					if strings.Contains(a.body, "Hi") || strings.Contains(a.body, "there") || !strings.Contains(a.body, "[GREETING].") {
+					if strings.Contains(a.body, `"Hi`) || strings.Contains(a.body, "there.") || !strings.Contains(a.body, "[GREETING].") {
 						t.Errorf("the caller gets %s", a.body)
 					}
 					recordedTheSame(t, k, e)
