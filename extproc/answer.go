@@ -3,6 +3,7 @@ package extproc
 import (
 	"bytes"
 	"context"
+	"net/http"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -155,5 +156,13 @@ func (d *session) relay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if r.Stopped() && !m.End {
+			// As the headers have left, Envoy resets both streams: the provider stops.
+			return d.immediate(&message.Response{Status: http.StatusBadRequest, Reason: blockedByGuardrail})
+		}
 	}
 }
+
+// blockedByGuardrail is the reason for which Envoy ends a stream that a guardrail has blocked. The module streamend
+// then ends the caller's body behind the error event.
+const blockedByGuardrail = "guardrail_blocked"

@@ -154,7 +154,7 @@ func TestBlockedByAGuardrail(t *testing.T) {
 	e = k.open(t)
 	e.ask(strings.Replace(hello, "{", `{"stream":true,"guardrail_id":"out",`, 1))
 	c := streamAnswer()
-	c.pieces = []string{text("So "), text("Hi "), text("there."), stop(), done}
+	c.pieces = []string{text("So ") + text("Hi ") + text("there.") + stop() + done}
 	a = e.answer(c)
 	if !strings.Contains(a.body, "So ") || strings.Contains(a.body, "Hi") || !strings.Contains(a.body, "guardrail_blocked") || strings.Contains(a.body, "DONE") {
 		t.Errorf("the stream is %s", a.body)

@@ -76,7 +76,7 @@ typedef struct {
   const language *language; // of the request; NULL if there is none
   bool local;    // Envoy replies by itself
   bool started;  // the response's headers have gone to the caller
-  bool finished; // the latest piece of the body ended with the event that completes an answer
+  bool finished; // the latest piece of the body ended with the last event of an answer
 } stream;
 
 // One connection of a caller, in the filter "end". A connection belongs to one worker
@@ -189,7 +189,7 @@ int envoy_dynamic_module_on_http_filter_response_headers(void *envoy, const void
   return proceed;
 }
 
-// completes reports whether a piece is the last one of a complete response.
+// completes reports whether a piece is the last one of a response.
 static bool completes(const language *l, span piece) {
   for (const char *mark = l->last; *mark != 0;) {
     size_t n = strcspn(mark, "|");
@@ -201,8 +201,8 @@ static bool completes(const language *l, span piece) {
   return false;
 }
 
-// A provider may break off after the last event of its answer. The caller then has a
-// complete answer, and an error event behind it would be wrong.
+// A provider may break off after the last event of its answer, or after an error. The caller then has the
+// end, and an error event behind it would be wrong.
 int envoy_dynamic_module_on_http_filter_response_body(void *envoy, const void *module, bool end_stream) {
   stream *s = (stream *)module;
   span chunks[8];
@@ -236,7 +236,9 @@ int envoy_dynamic_module_on_http_filter_local_reply(void *envoy, const void *mod
   stream *s = (stream *)module;
   s->local = true;
   uint64_t id = 0;
-  if (!s->started || s->language == NULL || !starts(details, "upstream_reset_after_response_started") || !chunked(envoy) ||
+  // The gateway's process ends a stream of its own accord when a guardrail has blocked it: behind an error event.
+  bool blocked = s->finished && starts(details, "guardrail_blocked");
+  if (!s->started || s->language == NULL || !(blocked || starts(details, "upstream_reset_after_response_started")) || !chunked(envoy) ||
       !envoy_dynamic_module_callback_http_filter_get_attribute_int(envoy, connection_id, &id))
     return proceed;
   connection *c = find(id);

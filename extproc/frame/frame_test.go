@@ -170,12 +170,13 @@ func TestMetadata(t *testing.T) {
 
 func TestImmediateAndPass(t *testing.T) {
 	var got extprocv3.ProcessingResponse
-	b := AppendImmediate(nil, &message.Response{Status: 503, Set: []message.Header{{Name: "retry-after", Value: "1"}}, Body: []byte(`{"error":{}}`)})
+	b := AppendImmediate(nil, &message.Response{Status: 503, Set: []message.Header{{Name: "retry-after", Value: "1"}}, Body: []byte(`{"error":{}}`), Reason: "guardrail_blocked"})
 	if err := proto.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
 	want := &extprocv3.ProcessingResponse{Response: &extprocv3.ProcessingResponse_ImmediateResponse{ImmediateResponse: &extprocv3.ImmediateResponse{
-		Status: &typev3.HttpStatus{Code: typev3.StatusCode_ServiceUnavailable}, Body: []byte(`{"error":{}}`),
+		Details: "guardrail_blocked",
+		Status:  &typev3.HttpStatus{Code: typev3.StatusCode_ServiceUnavailable}, Body: []byte(`{"error":{}}`),
 		Headers: &extprocv3.HeaderMutation{SetHeaders: []*corev3.HeaderValueOption{{
 			Header: &corev3.HeaderValue{Key: "retry-after", RawValue: []byte("1")}, AppendAction: corev3.HeaderValueOption_OVERWRITE_IF_EXISTS_OR_ADD,
 		}}},

@@ -30,6 +30,7 @@ const (
 	bodyNew, bodyClear, bodyStreamed                     = 1, 2, 3
 	streamedBytes, streamedEnd                           = 1, 2
 	immediateStatus, immediateHeaders, immediateBody     = 1, 2, 3
+	immediateDetails                                     = 5
 )
 
 // overwrite is HeaderValueOption.OVERWRITE_IF_EXISTS_OR_ADD.
@@ -195,6 +196,9 @@ func AppendImmediate(dst []byte, im *message.Response) []byte {
 	headers := headersSize(&m)
 	status := 1 + protowire.SizeVarint(uint64(im.Status))
 	n := sizeBytes(status) + sizeBytes(len(im.Body))
+	if im.Reason != "" {
+		n += sizeBytes(len(im.Reason))
+	}
 	if headers > 0 {
 		n += sizeBytes(headers)
 	}
@@ -211,5 +215,10 @@ func AppendImmediate(dst []byte, im *message.Response) []byte {
 		dst = appendHeaders(dst, im.Set, nil)
 	}
 	dst = protowire.AppendTag(dst, immediateBody, protowire.BytesType)
-	return protowire.AppendBytes(dst, im.Body)
+	dst = protowire.AppendBytes(dst, im.Body)
+	if im.Reason != "" {
+		dst = protowire.AppendTag(dst, immediateDetails, protowire.BytesType)
+		dst = protowire.AppendString(dst, im.Reason)
+	}
+	return dst
 }

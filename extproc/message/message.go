@@ -23,4 +23,5 @@ type Response struct {
 	Status int
 	Set    []Header
 	Body   []byte
+	Reason string // for the proxy's log; empty for none
 }

@@ -33,22 +33,23 @@ func CutEvents() string {
 	return b.String()
 }
 
-// lastLines returns lines of the last event of a stream. One that ends with an empty line is the end
-// of the stream.
+// lastLines returns lines of the last event of a stream: of a complete response, or of an error. One that ends with an
+// empty line is the end of the stream.
 func lastLines(e driver.Endpoint) []string {
+	const failed = `data: {"error":`
 	switch e { //nolint:exhaustive // the others are not streams of events
 	case driver.Messages:
-		return []string{"event: message_stop\n"}
+		return []string{"event: message_stop\n", "event: error\n"}
 	case driver.Responses:
 		return []string{"event: response.completed\n", "event: response.incomplete\n", "event: response.failed\n"}
 	case driver.Images:
-		return []string{"event: image_generation.completed\n"}
+		return []string{"event: image_generation.completed\n", failed}
 	case driver.ImageEdits:
-		return []string{"event: image_edit.completed\n"}
+		return []string{"event: image_edit.completed\n", failed}
 	case driver.Transcriptions:
-		return []string{`data: {"type":"transcript.text.done"`}
+		return []string{`data: {"type":"transcript.text.done"`, failed}
 	case driver.Speech:
-		return []string{`data: {"type":"speech.audio.done"`}
+		return []string{`data: {"type":"speech.audio.done"`, failed}
 	}
-	return []string{"data: [DONE]\n\n"}
+	return []string{"data: [DONE]\n\n", failed}
 }

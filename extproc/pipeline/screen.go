@@ -72,8 +72,13 @@ func (r *Relay) closeScreen() {
 	}
 }
 
+// Stopped reports whether a guardrail has blocked the stream. The caller has got the error event; nothing of
+// the provider's stream is needed any more.
+func (r *Relay) Stopped() bool { return r.stopped }
+
 // stop ends the stream because a guardrail has blocked it.
 func (r *Relay) stop(err error) {
+	r.stopped = true
 	e := r.p.stopped(r.x, &r.outcome, err)
 	r.done = true
 	r.closeScreen()

@@ -43,6 +43,7 @@ type Relay struct {
 	screen  *guard.Stream   // nil if no guardrail examines the response
 	events  splice.Splitter // of what goes to the caller
 	outside []byte          // scratch
+	stopped bool            // a guardrail has blocked the response
 	silent  time.Time       // when something was sent last, while a guardrail holds back
 
 	// Translated.
