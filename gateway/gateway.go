@@ -43,6 +43,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/socket"
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
@@ -64,11 +65,12 @@ type gateway struct {
 	bulk    *grpc.Server // the same, for long bodies
 	mgmt    *mgmt.Server
 
-	tokens    *tokens.Counter
-	pipeline  *pipeline.Pipeline
-	processor *extproc.Server
-	deliverer *auditsink.Deliverer
-	meter     metric.Meter // what /metrics shows
+	tokens     *tokens.Counter
+	pipeline   *pipeline.Pipeline
+	guardrails *guard.Library
+	processor  *extproc.Server
+	deliverer  *auditsink.Deliverer
+	meter      metric.Meter // what /metrics shows
 
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener     // of what Envoy itself asks
@@ -86,7 +88,7 @@ type gateway struct {
 // assemble builds the gateway from a checked configuration. What it opened
 // before an error is closed again.
 func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger) (_ *gateway, err error) {
-	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter()}
+	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter(), guardrails: guard.NewLibrary(guard.Makers())}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -111,7 +113,7 @@ func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.pipeline, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
-		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(), Tokens: g.countMessages,
+		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(), Tokens: g.countMessages, Screen: g.screen,
 		Ready: g.ready, Logger: logger, Version: g.version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})
@@ -203,7 +205,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.pipeline = pipeline.NewPipeline(pipeline.Deps{
 		View: g.node.View, Identify: g.node.Identify, Fresh: g.node.Fresh, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: g.tokens,
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
-		Acked: g.xds.Acked, OnDemand: g.demand.isLazy, Prepare: g.prepare, Seal: g.node.Seal, Open: g.node.Open, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: instruments,
+		Guardrails: g.guardrails, Acked: g.xds.Acked, OnDemand: g.demand.isLazy, Prepare: g.prepare, Seal: g.node.Seal, Open: g.node.Open, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: instruments,
 		Settings: pipeline.Settings{
 			SyncBeforeDispatch: g.cfg.IntentSync == config.BeforeDispatch,
 			MaxRequestBytes:    g.cfg.Limits.MaxRequestBytes,

@@ -17,6 +17,7 @@ import (
 type guardrailService struct {
 	gatewayv1.UnimplementedGuardrailServiceServer
 	service
+	screen Screen
 }
 
 // fieldGuardrail names a guardrail by its id or by its name.

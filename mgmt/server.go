@@ -47,6 +47,9 @@ type Config struct {
 	Defaults tenancy.Defaults
 	// KeyRules are the operator's rules for new keys.
 	KeyRules rights.KeyRules
+	// Screen applies a guardrail to texts; a *fault.Error of kind Blocked says that it blocks them. It returns what
+	// they become, and what was found.
+	Screen Screen
 	// Tokens estimates the tokens of messages for a model, which may be empty. Each message is a
 	// role and a text.
 	Tokens  func(model string, messages [][2]string) int64

@@ -32,7 +32,7 @@ func (s *Server) services() []rest.Service {
 		rest.API(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer, prices: s.cfg.Prices, reach: reach{s.cfg.PrivateEndpoints}}),
 		rest.API(gatewayv1.RegisterFallbackServiceServer, gatewayv1.NewFallbackServiceClient, gatewayv1.RegisterFallbackServiceHandlerClient)(fallbackService{service: base}),
 		rest.API(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer, webhook: s.cfg.Webhook, reach: reach{s.cfg.PrivateEndpoints}}),
-		rest.API(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base}),
+		rest.API(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base, screen: s.cfg.Screen}),
 		rest.API(gatewayv1.RegisterPromptServiceServer, gatewayv1.NewPromptServiceClient, gatewayv1.RegisterPromptServiceHandlerClient)(promptService{service: base, tokens: s.cfg.Tokens, reports: s.reports}),
 		rest.API(gatewayv1.RegisterConfigServiceServer, gatewayv1.NewConfigServiceClient, gatewayv1.RegisterConfigServiceHandlerClient)(configService{service: base, webhook: s.cfg.Webhook, pace: s.cfg.Pace, seal: s.cfg.Sealer.Seal, guard: s.cfg.Guard}),
 		rest.API(gatewayv1.RegisterClusterServiceServer, gatewayv1.NewClusterServiceClient, gatewayv1.RegisterClusterServiceHandlerClient)(clusterService{state: s.cfg.State.Members, changed: s.changed}),

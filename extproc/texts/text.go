@@ -73,6 +73,9 @@ func (r Role) String() string {
 	return names[r]
 }
 
+// RoleOf returns the role with a name; User for an empty or unknown one.
+func RoleOf(name string) Role { return roleOf([]byte(name), User) }
+
 // roleOf returns the role that a name means; or, if there is none or an unknown one.
 func roleOf(name []byte, or Role) Role {
 	switch string(name) {

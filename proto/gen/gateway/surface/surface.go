@@ -116,7 +116,7 @@ func GroupOf(path string) Group {
 // ReadsByPost reports whether a POST to a path changes nothing.
 func ReadsByPost(path string) bool {
 	switch path {
-	case "/budget/info", "/cost/estimate", "/key/health", "/model/cost/estimate", "/organization/info", "/v2/key/info":
+	case "/budget/info", "/cost/estimate", "/guardrail/apply", "/guardrails/apply", "/guardrails/apply_guardrail", "/key/health", "/model/cost/estimate", "/organization/info", "/v2/key/info":
 		return true
 	}
 	return strings.HasPrefix(path, "/prompts/") && strings.HasSuffix(path, "/render")
@@ -229,6 +229,7 @@ func Services() []Service {
 				{Name: "UpdateGuardrail", Access: Scoped, Effect: Change, Action: "updated", TypedEvents: true, Command: Subcommand{"update", nil, []string{"guardrail_id"}, "", nil}},
 				{Name: "DeleteGuardrail", Access: Scoped, Effect: Delete, Action: "deleted", Command: Subcommand{"delete", []string{"rm"}, []string{"guardrail_id"}, "", nil}},
 				{Name: "ListGuardrailEngines", Access: AnyKey, Effect: Read, Command: Subcommand{"engines", nil, nil, "engines", []string{"engine_name", "event_hooks", "description"}}},
+				{Name: "ApplyGuardrail", Access: AnyKey, Effect: Read, Command: Subcommand{"apply", nil, []string{"guardrail_id", "text"}, "findings", []string{"engine", "entity", "action", "count", "place", "offset"}}},
 			},
 		},
 		{
@@ -437,6 +438,9 @@ func Routes() []Route {
 		{"DELETE", "/guardrails/{guardrail_id}", "/gateway.v1.GuardrailService/DeleteGuardrail", false},
 		{"GET", "/guardrail/engines", "/gateway.v1.GuardrailService/ListGuardrailEngines", false},
 		{"GET", "/guardrails/engines", "/gateway.v1.GuardrailService/ListGuardrailEngines", false},
+		{"POST", "/guardrail/apply", "/gateway.v1.GuardrailService/ApplyGuardrail", true},
+		{"POST", "/guardrails/apply", "/gateway.v1.GuardrailService/ApplyGuardrail", true},
+		{"POST", "/guardrails/apply_guardrail", "/gateway.v1.GuardrailService/ApplyGuardrail", true},
 		{"POST", "/key/generate", "/gateway.v1.KeyService/GenerateKey", true},
 		{"POST", "/key/service-account/generate", "/gateway.v1.KeyService/GenerateServiceAccountKey", true},
 		{"GET", "/key/info", "/gateway.v1.KeyService/GetKey", false},

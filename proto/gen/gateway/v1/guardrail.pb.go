@@ -946,6 +946,316 @@ func (x *DeleteGuardrailResponse) GetDeleted() bool {
 	return false
 }
 
+// ApplyGuardrailRequest names a guardrail, and gives the texts for it: one, or messages.
+type ApplyGuardrailRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its id or its name.
+	GuardrailId string `protobuf:"bytes,1,opt,name=guardrail_id,json=guardrailId,proto3" json:"guardrail_id,omitempty"`
+	// The text.
+	Text *string `protobuf:"bytes,2,opt,name=text,proto3,oneof" json:"text,omitempty"`
+	// Messages, instead of a text.
+	Messages []*GuardrailMessage `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
+	// pre_call (if not given) for a text that a model is to read, post_call for one that it has written.
+	Hook          *string `protobuf:"bytes,4,opt,name=hook,proto3,oneof" json:"hook,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyGuardrailRequest) Reset() {
+	*x = ApplyGuardrailRequest{}
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyGuardrailRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyGuardrailRequest) ProtoMessage() {}
+
+func (x *ApplyGuardrailRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyGuardrailRequest.ProtoReflect.Descriptor instead.
+func (*ApplyGuardrailRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *ApplyGuardrailRequest) GetGuardrailId() string {
+	if x != nil {
+		return x.GuardrailId
+	}
+	return ""
+}
+
+func (x *ApplyGuardrailRequest) GetText() string {
+	if x != nil && x.Text != nil {
+		return *x.Text
+	}
+	return ""
+}
+
+func (x *ApplyGuardrailRequest) GetMessages() []*GuardrailMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+func (x *ApplyGuardrailRequest) GetHook() string {
+	if x != nil && x.Hook != nil {
+		return *x.Hook
+	}
+	return ""
+}
+
+// GuardrailMessage is a message for a guardrail.
+type GuardrailMessage struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Who says it: user if not given.
+	Role string `protobuf:"bytes,1,opt,name=role,proto3" json:"role,omitempty"`
+	// What they say.
+	Content       string `protobuf:"bytes,2,opt,name=content,proto3" json:"content,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardrailMessage) Reset() {
+	*x = GuardrailMessage{}
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardrailMessage) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardrailMessage) ProtoMessage() {}
+
+func (x *GuardrailMessage) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardrailMessage.ProtoReflect.Descriptor instead.
+func (*GuardrailMessage) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *GuardrailMessage) GetRole() string {
+	if x != nil {
+		return x.Role
+	}
+	return ""
+}
+
+func (x *GuardrailMessage) GetContent() string {
+	if x != nil {
+		return x.Content
+	}
+	return ""
+}
+
+// GuardrailFinding is something that an engine has found.
+type GuardrailFinding struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The engine.
+	Engine string `protobuf:"bytes,1,opt,name=engine,proto3" json:"engine,omitempty"`
+	// What it is, such as EMAIL_ADDRESS.
+	Entity string `protobuf:"bytes,2,opt,name=entity,proto3" json:"entity,omitempty"`
+	// What a request with it meets: anonymize, block or flag.
+	Action string `protobuf:"bytes,3,opt,name=action,proto3" json:"action,omitempty"`
+	// How often it is there.
+	Count uint32 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	// Where: text, or a message such as messages[2].content.
+	Place string `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	// Where in that text the first one begins, in bytes.
+	Offset        uint32 `protobuf:"varint,6,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardrailFinding) Reset() {
+	*x = GuardrailFinding{}
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardrailFinding) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardrailFinding) ProtoMessage() {}
+
+func (x *GuardrailFinding) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardrailFinding.ProtoReflect.Descriptor instead.
+func (*GuardrailFinding) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *GuardrailFinding) GetEngine() string {
+	if x != nil {
+		return x.Engine
+	}
+	return ""
+}
+
+func (x *GuardrailFinding) GetEntity() string {
+	if x != nil {
+		return x.Entity
+	}
+	return ""
+}
+
+func (x *GuardrailFinding) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *GuardrailFinding) GetCount() uint32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *GuardrailFinding) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *GuardrailFinding) GetOffset() uint32 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
+// ApplyGuardrailResponse is what the guardrail does.
+type ApplyGuardrailResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The guardrail's id.
+	GuardrailId string `protobuf:"bytes,1,opt,name=guardrail_id,json=guardrailId,proto3" json:"guardrail_id,omitempty"`
+	// none if nothing is found, else the strongest of flag, anonymize and block.
+	Action string `protobuf:"bytes,2,opt,name=action,proto3" json:"action,omitempty"`
+	// What the text becomes; null if it is blocked, or for messages.
+	ResponseText *wrapperspb.StringValue `protobuf:"bytes,3,opt,name=response_text,json=responseText,proto3" json:"response_text,omitempty"`
+	// What the messages become; none if they are blocked, or for a text.
+	Messages []*GuardrailMessage `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
+	// What was found, up to what blocks.
+	Findings []*GuardrailFinding `protobuf:"bytes,5,rep,name=findings,proto3" json:"findings,omitempty"`
+	// What the caller of a blocked request is told; null if it is not blocked.
+	Message       *wrapperspb.StringValue `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyGuardrailResponse) Reset() {
+	*x = ApplyGuardrailResponse{}
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyGuardrailResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyGuardrailResponse) ProtoMessage() {}
+
+func (x *ApplyGuardrailResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyGuardrailResponse.ProtoReflect.Descriptor instead.
+func (*ApplyGuardrailResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *ApplyGuardrailResponse) GetGuardrailId() string {
+	if x != nil {
+		return x.GuardrailId
+	}
+	return ""
+}
+
+func (x *ApplyGuardrailResponse) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *ApplyGuardrailResponse) GetResponseText() *wrapperspb.StringValue {
+	if x != nil {
+		return x.ResponseText
+	}
+	return nil
+}
+
+func (x *ApplyGuardrailResponse) GetMessages() []*GuardrailMessage {
+	if x != nil {
+		return x.Messages
+	}
+	return nil
+}
+
+func (x *ApplyGuardrailResponse) GetFindings() []*GuardrailFinding {
+	if x != nil {
+		return x.Findings
+	}
+	return nil
+}
+
+func (x *ApplyGuardrailResponse) GetMessage() *wrapperspb.StringValue {
+	if x != nil {
+		return x.Message
+	}
+	return nil
+}
+
 // ListGuardrailEnginesRequest asks for the engines.
 type ListGuardrailEnginesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -955,7 +1265,7 @@ type ListGuardrailEnginesRequest struct {
 
 func (x *ListGuardrailEnginesRequest) Reset() {
 	*x = ListGuardrailEnginesRequest{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -967,7 +1277,7 @@ func (x *ListGuardrailEnginesRequest) String() string {
 func (*ListGuardrailEnginesRequest) ProtoMessage() {}
 
 func (x *ListGuardrailEnginesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[11]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -980,7 +1290,7 @@ func (x *ListGuardrailEnginesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailEnginesRequest.ProtoReflect.Descriptor instead.
 func (*ListGuardrailEnginesRequest) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{11}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{15}
 }
 
 // EngineDescription is one engine that guardrails can have.
@@ -1000,7 +1310,7 @@ type EngineDescription struct {
 
 func (x *EngineDescription) Reset() {
 	*x = EngineDescription{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1012,7 +1322,7 @@ func (x *EngineDescription) String() string {
 func (*EngineDescription) ProtoMessage() {}
 
 func (x *EngineDescription) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[12]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1025,7 +1335,7 @@ func (x *EngineDescription) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EngineDescription.ProtoReflect.Descriptor instead.
 func (*EngineDescription) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{12}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *EngineDescription) GetEngineName() string {
@@ -1067,7 +1377,7 @@ type ListGuardrailEnginesResponse struct {
 
 func (x *ListGuardrailEnginesResponse) Reset() {
 	*x = ListGuardrailEnginesResponse{}
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1389,7 @@ func (x *ListGuardrailEnginesResponse) String() string {
 func (*ListGuardrailEnginesResponse) ProtoMessage() {}
 
 func (x *ListGuardrailEnginesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_guardrail_proto_msgTypes[13]
+	mi := &file_gateway_v1_guardrail_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1402,7 @@ func (x *ListGuardrailEnginesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListGuardrailEnginesResponse.ProtoReflect.Descriptor instead.
 func (*ListGuardrailEnginesResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{13}
+	return file_gateway_v1_guardrail_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *ListGuardrailEnginesResponse) GetEngines() []*EngineDescription {
@@ -1213,7 +1523,31 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\fguardrail_id\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\vguardrailId\"V\n" +
 	"\x17DeleteGuardrailResponse\x12!\n" +
 	"\fguardrail_id\x18\x01 \x01(\tR\vguardrailId\x12\x18\n" +
-	"\adeleted\x18\x02 \x01(\bR\adeleted\"\x1d\n" +
+	"\adeleted\x18\x02 \x01(\bR\adeleted\"\xbc\x02\n" +
+	"\x15ApplyGuardrailRequest\x12L\n" +
+	"\fguardrail_id\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\vguardrailId\x12>\n" +
+	"\x04text\x18\x02 \x01(\tB%\xbaH\"r \x18\xc0\x84=\x92\x02\x19Write to ada@example.com.H\x00R\x04text\x88\x01\x01\x12C\n" +
+	"\bmessages\x18\x03 \x03(\v2\x1c.gateway.v1.GuardrailMessageB\t\xbaH\x06\x92\x01\x03\x10\xe8\aR\bmessages\x12>\n" +
+	"\x04hook\x18\x04 \x01(\tB%\xbaH\"r R\bpre_callR\tpost_call\x92\x02\bpre_callH\x01R\x04hook\x88\x01\x01B\a\n" +
+	"\x05_textB\a\n" +
+	"\x05_hook\"\xa1\x01\n" +
+	"\x10GuardrailMessage\x12L\n" +
+	"\x04role\x18\x01 \x01(\tB8\xbaH5r3R\x00R\x06systemR\tdeveloperR\x04userR\tassistantR\x04tool\x92\x02\x04userR\x04role\x12?\n" +
+	"\acontent\x18\x02 \x01(\tB%\xbaH\"r \x18\xc0\x84=\x92\x02\x19Write to ada@example.com.R\acontent\"\x9e\x01\n" +
+	"\x10GuardrailFinding\x12\x16\n" +
+	"\x06engine\x18\x01 \x01(\tR\x06engine\x12\x16\n" +
+	"\x06entity\x18\x02 \x01(\tR\x06entity\x12\x16\n" +
+	"\x06action\x18\x03 \x01(\tR\x06action\x12\x14\n" +
+	"\x05count\x18\x04 \x01(\rR\x05count\x12\x14\n" +
+	"\x05place\x18\x05 \x01(\tR\x05place\x12\x16\n" +
+	"\x06offset\x18\x06 \x01(\rR\x06offset\"\xc2\x02\n" +
+	"\x16ApplyGuardrailResponse\x12!\n" +
+	"\fguardrail_id\x18\x01 \x01(\tR\vguardrailId\x12\x16\n" +
+	"\x06action\x18\x02 \x01(\tR\x06action\x12A\n" +
+	"\rresponse_text\x18\x03 \x01(\v2\x1c.google.protobuf.StringValueR\fresponseText\x128\n" +
+	"\bmessages\x18\x04 \x03(\v2\x1c.gateway.v1.GuardrailMessageR\bmessages\x128\n" +
+	"\bfindings\x18\x05 \x03(\v2\x1c.gateway.v1.GuardrailFindingR\bfindings\x126\n" +
+	"\amessage\x18\x06 \x01(\v2\x1c.google.protobuf.StringValueR\amessage\"\x1d\n" +
 	"\x1bListGuardrailEnginesRequest\"\xb5\x01\n" +
 	"\x11EngineDescription\x12\x1f\n" +
 	"\vengine_name\x18\x01 \x01(\tR\n" +
@@ -1223,7 +1557,7 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"eventHooks\x12<\n" +
 	"\rconfig_schema\x18\x04 \x01(\v2\x17.google.protobuf.StructR\fconfigSchema\"W\n" +
 	"\x1cListGuardrailEnginesResponse\x127\n" +
-	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\xc1\v\n" +
+	"\aengines\x18\x01 \x03(\v2\x1d.gateway.v1.EngineDescriptionR\aengines2\xcd\r\n" +
 	"\x10GuardrailService\x12\xa9\x01\n" +
 	"\x0fCreateGuardrail\x12\".gateway.v1.CreateGuardrailRequest\x1a\x1b.gateway.v1.GuardrailRecord\"U\xaa\xbb\x18Q\b\x03\x10\x03\x1a\acreated0\x01:\x0fPOST /guardrail:\x10POST /guardrailsJ\x1d\n" +
 	"\x03new\x12\x06create\x1a\x0eguardrail_name\x12\xa3\x02\n" +
@@ -1239,7 +1573,9 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\x0fDeleteGuardrail\x12\".gateway.v1.DeleteGuardrailRequest\x1a#.gateway.v1.DeleteGuardrailResponse\"i\xaa\xbb\x18e\b\x03\x10\x04: DELETE /guardrail/{guardrail_id}:!DELETE /guardrails/{guardrail_id}J\x1a\n" +
 	"\x06delete\x12\x02rm\x1a\fguardrail_id\x12\xdf\x01\n" +
 	"\x14ListGuardrailEngines\x12'.gateway.v1.ListGuardrailEnginesRequest\x1a(.gateway.v1.ListGuardrailEnginesResponse\"t\xaa\xbb\x18p\b\x02\x10\x01:\x16GET /guardrail/engines:\x17GET /guardrails/enginesJ9\n" +
-	"\aengines\"\aengines*\vengine_name*\vevent_hooks*\vdescription\x1aN\xb2\xbb\x18J\n" +
+	"\aengines\"\aengines*\vengine_name*\vevent_hooks*\vdescription\x12\x89\x02\n" +
+	"\x0eApplyGuardrail\x12!.gateway.v1.ApplyGuardrailRequest\x1a\".gateway.v1.ApplyGuardrailResponse\"\xaf\x01\xaa\xbb\x18\xaa\x01\b\x02\x10\x01:\x15POST /guardrail/apply:\x16POST /guardrails/apply: POST /guardrails/apply_guardrailJS\n" +
+	"\x05apply\x1a\fguardrail_id\x1a\x04text\"\bfindings*\x06engine*\x06entity*\x06action*\x05count*\x05place*\x06offset\x1aN\xb2\xbb\x18J\n" +
 	"\tguardrail\x12\fguardrail_id*\n" +
 	"Guardrails2#\n" +
 	"\tguardrail\x12\n" +
@@ -1258,7 +1594,7 @@ func file_gateway_v1_guardrail_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_guardrail_proto_rawDescData
 }
 
-var file_gateway_v1_guardrail_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_gateway_v1_guardrail_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_gateway_v1_guardrail_proto_goTypes = []any{
 	(*GuardrailRecognizer)(nil),          // 0: gateway.v1.GuardrailRecognizer
 	(*GuardrailConfig)(nil),              // 1: gateway.v1.GuardrailConfig
@@ -1271,43 +1607,54 @@ var file_gateway_v1_guardrail_proto_goTypes = []any{
 	(*UpdateGuardrailRequest)(nil),       // 8: gateway.v1.UpdateGuardrailRequest
 	(*DeleteGuardrailRequest)(nil),       // 9: gateway.v1.DeleteGuardrailRequest
 	(*DeleteGuardrailResponse)(nil),      // 10: gateway.v1.DeleteGuardrailResponse
-	(*ListGuardrailEnginesRequest)(nil),  // 11: gateway.v1.ListGuardrailEnginesRequest
-	(*EngineDescription)(nil),            // 12: gateway.v1.EngineDescription
-	(*ListGuardrailEnginesResponse)(nil), // 13: gateway.v1.ListGuardrailEnginesResponse
-	(*wrapperspb.StringValue)(nil),       // 14: google.protobuf.StringValue
-	(*timestamppb.Timestamp)(nil),        // 15: google.protobuf.Timestamp
-	(*structpb.Struct)(nil),              // 16: google.protobuf.Struct
+	(*ApplyGuardrailRequest)(nil),        // 11: gateway.v1.ApplyGuardrailRequest
+	(*GuardrailMessage)(nil),             // 12: gateway.v1.GuardrailMessage
+	(*GuardrailFinding)(nil),             // 13: gateway.v1.GuardrailFinding
+	(*ApplyGuardrailResponse)(nil),       // 14: gateway.v1.ApplyGuardrailResponse
+	(*ListGuardrailEnginesRequest)(nil),  // 15: gateway.v1.ListGuardrailEnginesRequest
+	(*EngineDescription)(nil),            // 16: gateway.v1.EngineDescription
+	(*ListGuardrailEnginesResponse)(nil), // 17: gateway.v1.ListGuardrailEnginesResponse
+	(*wrapperspb.StringValue)(nil),       // 18: google.protobuf.StringValue
+	(*timestamppb.Timestamp)(nil),        // 19: google.protobuf.Timestamp
+	(*structpb.Struct)(nil),              // 20: google.protobuf.Struct
 }
 var file_gateway_v1_guardrail_proto_depIdxs = []int32{
 	0,  // 0: gateway.v1.GuardrailConfig.recognizers:type_name -> gateway.v1.GuardrailRecognizer
 	1,  // 1: gateway.v1.GuardrailEngine.config:type_name -> gateway.v1.GuardrailConfig
 	2,  // 2: gateway.v1.GuardrailRecord.engines:type_name -> gateway.v1.GuardrailEngine
-	14, // 3: gateway.v1.GuardrailRecord.organization_id:type_name -> google.protobuf.StringValue
-	15, // 4: gateway.v1.GuardrailRecord.created_at:type_name -> google.protobuf.Timestamp
-	15, // 5: gateway.v1.GuardrailRecord.updated_at:type_name -> google.protobuf.Timestamp
+	18, // 3: gateway.v1.GuardrailRecord.organization_id:type_name -> google.protobuf.StringValue
+	19, // 4: gateway.v1.GuardrailRecord.created_at:type_name -> google.protobuf.Timestamp
+	19, // 5: gateway.v1.GuardrailRecord.updated_at:type_name -> google.protobuf.Timestamp
 	2,  // 6: gateway.v1.CreateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
 	3,  // 7: gateway.v1.ListGuardrailsResponse.guardrails:type_name -> gateway.v1.GuardrailRecord
-	14, // 8: gateway.v1.ListGuardrailsResponse.next_cursor:type_name -> google.protobuf.StringValue
+	18, // 8: gateway.v1.ListGuardrailsResponse.next_cursor:type_name -> google.protobuf.StringValue
 	2,  // 9: gateway.v1.UpdateGuardrailRequest.engines:type_name -> gateway.v1.GuardrailEngine
-	16, // 10: gateway.v1.EngineDescription.config_schema:type_name -> google.protobuf.Struct
-	12, // 11: gateway.v1.ListGuardrailEnginesResponse.engines:type_name -> gateway.v1.EngineDescription
-	4,  // 12: gateway.v1.GuardrailService.CreateGuardrail:input_type -> gateway.v1.CreateGuardrailRequest
-	5,  // 13: gateway.v1.GuardrailService.ListGuardrails:input_type -> gateway.v1.ListGuardrailsRequest
-	7,  // 14: gateway.v1.GuardrailService.GetGuardrail:input_type -> gateway.v1.GetGuardrailRequest
-	8,  // 15: gateway.v1.GuardrailService.UpdateGuardrail:input_type -> gateway.v1.UpdateGuardrailRequest
-	9,  // 16: gateway.v1.GuardrailService.DeleteGuardrail:input_type -> gateway.v1.DeleteGuardrailRequest
-	11, // 17: gateway.v1.GuardrailService.ListGuardrailEngines:input_type -> gateway.v1.ListGuardrailEnginesRequest
-	3,  // 18: gateway.v1.GuardrailService.CreateGuardrail:output_type -> gateway.v1.GuardrailRecord
-	6,  // 19: gateway.v1.GuardrailService.ListGuardrails:output_type -> gateway.v1.ListGuardrailsResponse
-	3,  // 20: gateway.v1.GuardrailService.GetGuardrail:output_type -> gateway.v1.GuardrailRecord
-	3,  // 21: gateway.v1.GuardrailService.UpdateGuardrail:output_type -> gateway.v1.GuardrailRecord
-	10, // 22: gateway.v1.GuardrailService.DeleteGuardrail:output_type -> gateway.v1.DeleteGuardrailResponse
-	13, // 23: gateway.v1.GuardrailService.ListGuardrailEngines:output_type -> gateway.v1.ListGuardrailEnginesResponse
-	18, // [18:24] is the sub-list for method output_type
-	12, // [12:18] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	12, // 10: gateway.v1.ApplyGuardrailRequest.messages:type_name -> gateway.v1.GuardrailMessage
+	18, // 11: gateway.v1.ApplyGuardrailResponse.response_text:type_name -> google.protobuf.StringValue
+	12, // 12: gateway.v1.ApplyGuardrailResponse.messages:type_name -> gateway.v1.GuardrailMessage
+	13, // 13: gateway.v1.ApplyGuardrailResponse.findings:type_name -> gateway.v1.GuardrailFinding
+	18, // 14: gateway.v1.ApplyGuardrailResponse.message:type_name -> google.protobuf.StringValue
+	20, // 15: gateway.v1.EngineDescription.config_schema:type_name -> google.protobuf.Struct
+	16, // 16: gateway.v1.ListGuardrailEnginesResponse.engines:type_name -> gateway.v1.EngineDescription
+	4,  // 17: gateway.v1.GuardrailService.CreateGuardrail:input_type -> gateway.v1.CreateGuardrailRequest
+	5,  // 18: gateway.v1.GuardrailService.ListGuardrails:input_type -> gateway.v1.ListGuardrailsRequest
+	7,  // 19: gateway.v1.GuardrailService.GetGuardrail:input_type -> gateway.v1.GetGuardrailRequest
+	8,  // 20: gateway.v1.GuardrailService.UpdateGuardrail:input_type -> gateway.v1.UpdateGuardrailRequest
+	9,  // 21: gateway.v1.GuardrailService.DeleteGuardrail:input_type -> gateway.v1.DeleteGuardrailRequest
+	15, // 22: gateway.v1.GuardrailService.ListGuardrailEngines:input_type -> gateway.v1.ListGuardrailEnginesRequest
+	11, // 23: gateway.v1.GuardrailService.ApplyGuardrail:input_type -> gateway.v1.ApplyGuardrailRequest
+	3,  // 24: gateway.v1.GuardrailService.CreateGuardrail:output_type -> gateway.v1.GuardrailRecord
+	6,  // 25: gateway.v1.GuardrailService.ListGuardrails:output_type -> gateway.v1.ListGuardrailsResponse
+	3,  // 26: gateway.v1.GuardrailService.GetGuardrail:output_type -> gateway.v1.GuardrailRecord
+	3,  // 27: gateway.v1.GuardrailService.UpdateGuardrail:output_type -> gateway.v1.GuardrailRecord
+	10, // 28: gateway.v1.GuardrailService.DeleteGuardrail:output_type -> gateway.v1.DeleteGuardrailResponse
+	17, // 29: gateway.v1.GuardrailService.ListGuardrailEngines:output_type -> gateway.v1.ListGuardrailEnginesResponse
+	14, // 30: gateway.v1.GuardrailService.ApplyGuardrail:output_type -> gateway.v1.ApplyGuardrailResponse
+	24, // [24:31] is the sub-list for method output_type
+	17, // [17:24] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_guardrail_proto_init() }
@@ -1320,13 +1667,14 @@ func file_gateway_v1_guardrail_proto_init() {
 	file_gateway_v1_guardrail_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gateway_v1_guardrail_proto_msgTypes[5].OneofWrappers = []any{}
 	file_gateway_v1_guardrail_proto_msgTypes[8].OneofWrappers = []any{}
+	file_gateway_v1_guardrail_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_guardrail_proto_rawDesc), len(file_gateway_v1_guardrail_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

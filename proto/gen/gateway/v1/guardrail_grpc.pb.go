@@ -25,6 +25,7 @@ const (
 	GuardrailService_UpdateGuardrail_FullMethodName      = "/gateway.v1.GuardrailService/UpdateGuardrail"
 	GuardrailService_DeleteGuardrail_FullMethodName      = "/gateway.v1.GuardrailService/DeleteGuardrail"
 	GuardrailService_ListGuardrailEngines_FullMethodName = "/gateway.v1.GuardrailService/ListGuardrailEngines"
+	GuardrailService_ApplyGuardrail_FullMethodName       = "/gateway.v1.GuardrailService/ApplyGuardrail"
 )
 
 // GuardrailServiceClient is the client API for GuardrailService service.
@@ -45,6 +46,8 @@ type GuardrailServiceClient interface {
 	DeleteGuardrail(ctx context.Context, in *DeleteGuardrailRequest, opts ...grpc.CallOption) (*DeleteGuardrailResponse, error)
 	// ListGuardrailEngines shows the engines that guardrails can have, and their settings.
 	ListGuardrailEngines(ctx context.Context, in *ListGuardrailEnginesRequest, opts ...grpc.CallOption) (*ListGuardrailEnginesResponse, error)
+	// ApplyGuardrail applies a guardrail to a text, without a model. It answers with what the text becomes and what was found; a text that the guardrail blocks is no error here.
+	ApplyGuardrail(ctx context.Context, in *ApplyGuardrailRequest, opts ...grpc.CallOption) (*ApplyGuardrailResponse, error)
 }
 
 type guardrailServiceClient struct {
@@ -115,6 +118,16 @@ func (c *guardrailServiceClient) ListGuardrailEngines(ctx context.Context, in *L
 	return out, nil
 }
 
+func (c *guardrailServiceClient) ApplyGuardrail(ctx context.Context, in *ApplyGuardrailRequest, opts ...grpc.CallOption) (*ApplyGuardrailResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ApplyGuardrailResponse)
+	err := c.cc.Invoke(ctx, GuardrailService_ApplyGuardrail_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // GuardrailServiceServer is the server API for GuardrailService service.
 // All implementations must embed UnimplementedGuardrailServiceServer
 // for forward compatibility.
@@ -133,6 +146,8 @@ type GuardrailServiceServer interface {
 	DeleteGuardrail(context.Context, *DeleteGuardrailRequest) (*DeleteGuardrailResponse, error)
 	// ListGuardrailEngines shows the engines that guardrails can have, and their settings.
 	ListGuardrailEngines(context.Context, *ListGuardrailEnginesRequest) (*ListGuardrailEnginesResponse, error)
+	// ApplyGuardrail applies a guardrail to a text, without a model. It answers with what the text becomes and what was found; a text that the guardrail blocks is no error here.
+	ApplyGuardrail(context.Context, *ApplyGuardrailRequest) (*ApplyGuardrailResponse, error)
 	mustEmbedUnimplementedGuardrailServiceServer()
 }
 
@@ -160,6 +175,9 @@ func (UnimplementedGuardrailServiceServer) DeleteGuardrail(context.Context, *Del
 }
 func (UnimplementedGuardrailServiceServer) ListGuardrailEngines(context.Context, *ListGuardrailEnginesRequest) (*ListGuardrailEnginesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListGuardrailEngines not implemented")
+}
+func (UnimplementedGuardrailServiceServer) ApplyGuardrail(context.Context, *ApplyGuardrailRequest) (*ApplyGuardrailResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyGuardrail not implemented")
 }
 func (UnimplementedGuardrailServiceServer) mustEmbedUnimplementedGuardrailServiceServer() {}
 func (UnimplementedGuardrailServiceServer) testEmbeddedByValue()                          {}
@@ -290,6 +308,24 @@ func _GuardrailService_ListGuardrailEngines_Handler(srv interface{}, ctx context
 	return interceptor(ctx, in, info, handler)
 }
 
+func _GuardrailService_ApplyGuardrail_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyGuardrailRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(GuardrailServiceServer).ApplyGuardrail(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: GuardrailService_ApplyGuardrail_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(GuardrailServiceServer).ApplyGuardrail(ctx, req.(*ApplyGuardrailRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // GuardrailService_ServiceDesc is the grpc.ServiceDesc for GuardrailService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -320,6 +356,10 @@ var GuardrailService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListGuardrailEngines",
 			Handler:    _GuardrailService_ListGuardrailEngines_Handler,
+		},
+		{
+			MethodName: "ApplyGuardrail",
+			Handler:    _GuardrailService_ApplyGuardrail_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},
