@@ -1,7 +1,23 @@
 package guard
 
+import (
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/extproc/guard/engine"
+	"github.com/modelgateway/modelgateway/extproc/guard/pii"
+)
+
 // Makers returns what makes the engines, by the names of cluster/guardrails. A new engine is a package, and a
 // row here.
 func Makers() map[string]Maker {
-	return map[string]Maker{}
+	return map[string]Maker{
+		"presidio": presidio,
+	}
+}
+
+func presidio(e *guardrails.Engine) (engine.Engine, error) {
+	s := pii.Settings{Entities: e.Entities, Threshold: e.Threshold, Regions: e.Regions, AllowList: e.AllowList}
+	for _, r := range e.Recognizers {
+		s.Recognizers = append(s.Recognizers, pii.Recognizer(r))
+	}
+	return pii.New(s)
 }

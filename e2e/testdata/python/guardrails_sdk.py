@@ -39,6 +39,8 @@ def responses_streamed(model, guardrail):
         for event in stream:
             if event.type == "response.output_text.delta":
                 text += event.delta
+            elif event.type == "error":  # the helper does not raise it
+                raise openai.APIError(event.message, request=None, body=None)
         assert stream.get_final_response().output_text == text, (stream.get_final_response().output_text, text)
     return text
 
