@@ -64,7 +64,7 @@ func TestGuardrailsBySDK(t *testing.T) {
 func TestBlockedStreamLetsGo(t *testing.T) {
 	t.Parallel()
 	p := newUpstream(t)
-	g := startGateway(t, models(p, "slow=openai_compatible/fake-words-2000-pace-20ms", "slow-claude=anthropic/fake-words-2000-pace-20ms"))
+	g := startGateway(t, models(p, "slow=openai_compatible/fake+words-2000+pace-20ms", "slow-claude=anthropic/fake+words-2000+pace-20ms"))
 	g.manages(http.MethodPost, "/guardrail", `{"guardrail_name":"block","engines":[{"engine_name":"presidio","event_hooks":["post_call"],"config":{"entities":["EMAIL_ADDRESS"],"action":"block"}}]}`)
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"model":"slow","stream":true,"guardrail_id":"block","messages":[{"role":"user","content":"mail ` + canaryAddress + ` now"}]}`,
@@ -79,5 +79,5 @@ func TestBlockedStreamLetsGo(t *testing.T) {
 			t.Errorf("%s: settled as %+v", path, row)
 		}
 	}
-	g.until("the provider is let go", func() bool { return p.Counters().Aborted == 3 && p.Counters().Open == 0 })
+	g.until("the provider is let go", func() bool { t.Logf("%+v", p.Counters()); return p.Counters().Aborted == 3 && p.Counters().Open == 0 })
 }

@@ -115,7 +115,7 @@ func (e *encoder) End(dst []byte, u *wire.Usage) []byte {
 	return e.whole(dst, name)
 }
 
-// Fail writes the error, and the response as far as it is known. Open items stay without an
+// Fail writes the error, and the response as far as it is known; of a blocked one nothing. Open items stay without an
 // end, so that no caller runs a call that is not complete.
 func (e *encoder) Fail(dst []byte, err *fault.Error) []byte {
 	dst = e.begin(dst)
@@ -134,6 +134,9 @@ func (e *encoder) Fail(dst []byte, err *fault.Error) []byte {
 	}
 	for i := range e.calls {
 		e.calls[i].cut()
+	}
+	if err.Kind == fault.Blocked { // what has not left must not leave with the error
+		e.response.Output = nil
 	}
 	e.response.Status, e.response.Error = statusFailed, &responseError{errorCode(err), err.Message()}
 	e.response.Usage = usageOf(e.usage())
