@@ -114,6 +114,7 @@ func TestRequests(t *testing.T) {
 		{"credential delete production", "", `DELETE /credentials/production `},
 		{"prompt update greeting --messages @" + file, "", `PUT /prompts/greeting {"messages":[{"content":"Hi {{ name }}.","role":"system"}]}`},
 		{"prompt render greeting --variables {\"name\":\"Ada\"}", "", `POST /prompts/greeting/render {"variables":{"name":"Ada"}}`},
+		{"guardrail apply pii hello", "", `POST /guardrail/apply {"guardrail_id":"pii","text":"hello"}`},
 		{"settings set num_retries 3", "", `POST /config/field/update {"field_name":"num_retries","field_value":3}`},
 		{"settings set routing_strategy least-busy", "", `POST /config/field/update {"field_name":"routing_strategy","field_value":"least-busy"}`},
 		{"budget new b --body {\"max_budget\":1e2,\"tpm_limit\":4} --tpm-limit 5", "", `POST /budget/new {"budget_id":"b","max_budget":1e2,"tpm_limit":5}`},

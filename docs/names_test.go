@@ -81,6 +81,16 @@ func TestRepeatedTestsRun(t *testing.T) {
 	t.Parallel()
 	in := make(map[string]bool)
 	for dir := range strings.FieldsSeq(variable(t, "REPEATED_IN")) {
+		if below, ok := strings.CutSuffix(dir, "/..."); ok {
+			all, err := filepath.Glob(filepath.Join("..", below, "*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, one := range all {
+				in[one] = true
+			}
+			dir = below
+		}
 		in[filepath.Join("..", dir)] = true
 	}
 	repeated := regexp.MustCompile(strings.ReplaceAll(variable(t, "REPEATED"), "$$", "$"))
@@ -103,7 +113,7 @@ func TestRepeatedTestsRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found < len(in) {
+	if found < 20 {
 		t.Errorf("%d tests in %d packages", found, len(in))
 	}
 }

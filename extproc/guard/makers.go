@@ -4,13 +4,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/extproc/guard/engine"
 	"github.com/modelgateway/modelgateway/extproc/guard/pii"
+	"github.com/modelgateway/modelgateway/extproc/guard/words"
 )
 
 // Makers returns what makes the engines, by the names of cluster/guardrails. A new engine is a package, and a
 // row here.
 func Makers() map[string]Maker {
 	return map[string]Maker{
-		"presidio": presidio,
+		"content_filter": contentFilter,
+		"presidio":       presidio,
 	}
 }
 
@@ -20,4 +22,8 @@ func presidio(e *guardrails.Engine) (engine.Engine, error) {
 		s.Recognizers = append(s.Recognizers, pii.Recognizer(r))
 	}
 	return pii.New(s)
+}
+
+func contentFilter(e *guardrails.Engine) (engine.Engine, error) {
+	return words.New(words.Settings{Keywords: e.BannedKeywords, Patterns: e.BannedPatterns, WholeWords: e.Match == "word"})
 }

@@ -25,8 +25,10 @@ func TestToolsOffered(t *testing.T) {
 		{"remove all", "remove", "none", "", chat, `{}`},
 		{"Anthropic's", "remove", "", "bash", `{"tools":[{"name":"bash","type":"bash_20250124"},{"name":"read","input_schema":{}}],"tool_choice":{"type":"tool","name":"bash"}}`, `{"tools":[{"name":"read","input_schema":{}}]}`},
 		{"one of the provider's", "remove", "", "web_search", `{"tools":[{"type":"web_search"},{"type":"function","name":"read"}]}`, `{"tools":[{"type":"function","name":"read"}]}`},
-		{"a namespace", "remove", "", "drop", `{"tools":[{"type":"namespace","name":"db","tools":[{"type":"function","name":"drop"},{"type":"function","name":"read"}]}]}`,
-			`{"tools":[{"type":"namespace","name":"db","tools":[{"type":"function","name":"read"}]}]}`},
+		{
+			"a namespace", "remove", "", "drop", `{"tools":[{"type":"namespace","name":"db","tools":[{"type":"function","name":"drop"},{"type":"function","name":"read"}]}]}`,
+			`{"tools":[{"type":"namespace","name":"db","tools":[{"type":"function","name":"read"}]}]}`,
+		},
 		{"a namespace of nothing else", "remove", "", "drop", `{"tools":[{"type":"namespace","name":"db","tools":[{"type":"function","name":"drop"}]}],"input":"x"}`, `{"input":"x"}`},
 		{"functions", "remove", "", "drop", `{"functions":[{"name":"drop"}],"function_call":{"name":"drop"},"n":1}`, `{"n":1}`},
 		{"a server", "block", "", "drop", `{"tools":[{"type":"mcp","server_label":"db","allowed_tools":["read","drop"]}]}`, "error"},
