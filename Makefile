@@ -112,9 +112,9 @@ PACKAGES = ./e2e $(filter-out $(UNRACED:./%=$(shell go list -m)/%),$(shell go li
 # run for minutes of virtual time, and the race detector makes each three to eight times
 # slower. The other tests of their packages run the same code with it, and make nightly runs
 # these with it too.
-REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestAnyBitOfASegmentFlipped|TestSealingSurvivesPowerCuts|TestSealingIntoABucket|TestRecordsAreSealed|TestDamagedSegmentIsReplaced|TestLegalHold|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontRemoved|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle|TestAFollowerThatWasAwayCatchesUpAtOnce|TestAnOlderCopyElectsNobodyWithoutWhatIsCommitted|TestViewChangeDoesNotGrow|TestStreamsDoNotDependOnPieces|TestCutAnywhere|TestLongMatches|TestFindingsAreThoseOfRegexp)$$
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestAnyBitOfASegmentFlipped|TestSealingSurvivesPowerCuts|TestSealingIntoABucket|TestRecordsAreSealed|TestDamagedSegmentIsReplaced|TestLegalHold|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontRemoved|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle|TestAFollowerThatWasAwayCatchesUpAtOnce|TestAnOlderCopyElectsNobodyWithoutWhatIsCommitted|TestViewChangeDoesNotGrow|TestManyPromptsInUse|TestVersionsKeepTheirContent|TestStreamsDoNotDependOnPieces|TestCutAnywhere|TestLongMatches|TestFindingsAreThoseOfRegexp)$$
 
-REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/store ./cluster/table ./extproc ./extproc/guard/... ./extproc/tokens
+REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/prompts ./cluster/store ./cluster/table ./extproc ./extproc/guard/... ./extproc/tokens
 
 # Build tags of make test.
 TAGS :=
