@@ -210,3 +210,24 @@ func TestHelp(t *testing.T) {
 		t.Errorf("%v:\n%s", err, out)
 	}
 }
+
+// TestPromptArguments: the commands for prompts take names and versions without flags.
+func TestPromptArguments(t *testing.T) {
+	for args, want := range map[string]cli.Request{
+		"prompt diff support 3 5":               {Method: http.MethodGet, Path: "/prompts/support/diff?from=3&to=5"},
+		"prompt label support production 5":     {Method: http.MethodPut, Path: "/prompts/support/labels/production", Body: []byte(`{"version":5}`)},
+		"prompt usage support":                  {Method: http.MethodGet, Path: "/prompts/support/usage"},
+		"prompt diff support 3 5 --format=text": {Method: http.MethodGet, Path: "/prompts/support/diff?format=text&from=3&to=5"},
+	} {
+		f := &fake{answers: []string{"--- support@3\n"}}
+		out, _, err := run(t, f, "", strings.Fields(args)...)
+		if err != nil || len(f.asked) != 1 || out != "--- support@3\n" {
+			t.Errorf("%s: %v %q", args, err, out)
+			continue
+		}
+		f.asked[0].IdempotencyKey = ""
+		if diff := cmp.Diff(want, f.asked[0]); diff != "" {
+			t.Errorf("%s: %s", args, diff)
+		}
+	}
+}

@@ -170,6 +170,10 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
+	if !jsontext.Value(answer).IsValid() { // of another format that the request has asked for
+		_, err := cmd.OutOrStdout().Write(answer)
+		return err
+	}
 	if c.output == "json" {
 		v := jsontext.Value(answer)
 		if err := v.Indent(); err == nil {

@@ -30,6 +30,7 @@ func (s *Server) route() error {
 		Headers: func(ctx context.Context, response proto.Message) map[string]string {
 			return operation.Of(ctx).Headers(response)
 		},
+		Instead: instead,
 	})
 	if err != nil {
 		return err
@@ -64,6 +65,20 @@ func (s *Server) route() error {
 	s.paths = slices.Compact(s.paths)
 	s.preventRedirects()
 	s.mux.HandleFunc("/", s.unknown)
+	return nil
+}
+
+// instead returns what is sent for a response instead of its JSON: nothing for one that the
+// caller has, and the text of a difference that is to be text.
+func instead(ctx context.Context, response proto.Message) *rest.Body {
+	c := operation.Of(ctx)
+	if c.Unchanged(response) {
+		return &rest.Body{Status: http.StatusNotModified}
+	}
+	diff, ok := response.(*gatewayv1.PromptDiff)
+	if asked, is := c.Request.(*gatewayv1.DiffPromptRequest); ok && is && asked.GetFormat() == "text" {
+		return &rest.Body{Status: http.StatusOK, Media: "text/plain; charset=utf-8", Text: diff.GetText()}
+	}
 	return nil
 }
 
@@ -127,7 +142,7 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 			next(w, r)
 			return
 		}
-		c := &operation.Call{Presented: presented(r.Header.Values), ID: w.Header().Get(headerRequestID), IfMatch: r.Header.Values(field.HeaderIfMatch), Idempotency: r.Header.Values(field.HeaderIdempotency)}
+		c := &operation.Call{Presented: presented(r.Header.Values), ID: w.Header().Get(headerRequestID), IfMatch: r.Header.Values(field.HeaderIfMatch), IfNoneMatch: r.Header.Values(field.HeaderIfNoneMatch), Idempotency: r.Header.Values(field.HeaderIdempotency)}
 		err := s.identify(c)
 		if err == nil {
 			err = c.Principal.MayUse(r.Method, r.URL.Path)

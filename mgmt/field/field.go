@@ -18,6 +18,7 @@ import (
 // Headers of requests and responses. Errors use these names, too.
 const (
 	HeaderIfMatch     = "If-Match"
+	HeaderIfNoneMatch = "If-None-Match"
 	HeaderIdempotency = "Idempotency-Key"
 	HeaderETag        = "ETag"
 )

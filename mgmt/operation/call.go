@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"google.golang.org/protobuf/proto"
 
@@ -30,6 +31,7 @@ type Call struct {
 	ID        string        // of the request
 
 	IfMatch     []string // headers If-Match
+	IfNoneMatch []string // headers If-None-Match
 	Idempotency []string // headers Idempotency-Key
 	Once        *Once    // nil: the answer is not kept
 	Replayed    bool     // the answer was kept by an earlier request
@@ -80,6 +82,20 @@ func (c *Call) Headers(answer proto.Message) map[string]string {
 		out[HeaderReplayed] = "true"
 	}
 	return out
+}
+
+// Unchanged reports whether the caller has a response already, by the header If-None-Match.
+func (c *Call) Unchanged(answer proto.Message) bool {
+	if len(c.IfNoneMatch) == 0 || c.Operation == nil || !c.Operation.Conditional {
+		return false
+	}
+	tag := etag(answer.ProtoReflect())
+	for item := range strings.SplitSeq(strings.Join(c.IfNoneMatch, ","), ",") {
+		if item = strings.TrimSpace(item); item == "*" || strings.TrimPrefix(item, "W/") == tag {
+			return tag != ""
+		}
+	}
+	return false
 }
 
 // Current returns a view that shows every acknowledged change of any node, and has the

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -46,8 +47,28 @@ type Backend struct {
 	Operations grpc.ClientConnInterface
 	// Headers returns the headers of a response.
 	Headers func(ctx context.Context, response proto.Message) map[string]string
+	// Instead returns what is sent instead of the JSON of a response; nil for JSON.
+	Instead func(ctx context.Context, response proto.Message) *Body
 	// Reject sends an error.
 	Reject func(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Body is the body of a response that is not JSON.
+type Body struct {
+	Status int
+	Media  string // empty if there is no text
+	Text   string
+}
+
+func (b *Body) send(w http.ResponseWriter) {
+	w.Header().Del("Content-Type")
+	if b.Media != "" {
+		w.Header().Set("Content-Type", b.Media)
+	}
+	w.WriteHeader(b.Status)
+	if b.Text != "" {
+		_, _ = io.WriteString(w, b.Text) // fails only if the client has left
+	}
 }
 
 // Handlers returns the generated handlers by operation and path. They are called
@@ -66,11 +87,15 @@ func Handlers(services []Service, to Backend) (map[string]Handler, error) {
 			for name, value := range to.Headers(ctx, response) {
 				w.Header().Set(name, value)
 			}
+			if b := to.Instead(ctx, response); b != nil {
+				b.send(w)
+				return nil
+			}
 			_, err := streamJSON(w, response)
 			return err
 		}),
-		runtime.WithForwardResponseRewriter(func(_ context.Context, response proto.Message) (any, error) {
-			if _, ok := response.(*gatewayv1.DailyActivity); ok {
+		runtime.WithForwardResponseRewriter(func(ctx context.Context, response proto.Message) (any, error) {
+			if _, ok := response.(*gatewayv1.DailyActivity); ok || to.Instead(ctx, response) != nil {
 				return streamed{}, nil
 			}
 			return response, nil

@@ -142,6 +142,9 @@ func (o *operations) parameters(c call, b binding) ([]any, error) {
 	if fields.ByName(fieldExpected) != nil {
 		out = append(out, obj("$ref", "#/components/parameters/IfMatch"))
 	}
+	if c.option().GetConditional() {
+		out = append(out, obj("$ref", "#/components/parameters/IfNoneMatch"))
+	}
 	return out, nil
 }
 
@@ -265,6 +268,9 @@ func (o *operations) responses(c call, b binding, text string) (*object, error) 
 		}
 	}
 	out := obj("200", obj("description", first, "headers", headers, "content", content))
+	if c.option().GetConditional() {
+		out.set("304", obj("description", "It is what If-None-Match names."))
+	}
 	for _, r := range refusals(c, b, text) {
 		one := obj("$ref", "#/components/responses/"+r.component)
 		if why := said(text, r.status); why != "" {

@@ -46,7 +46,7 @@ type service struct {
 
 type operation struct {
 	Name, Access, Effect, Action string
-	TypedEvents                  bool
+	TypedEvents, Conditional     bool
 	Command                      *optionsv1.Subcommand
 }
 
@@ -131,7 +131,7 @@ func command(about *optionsv1.Resource, does *optionsv1.Operation) (*optionsv1.S
 
 // row is the row of a method.
 func row(about *optionsv1.Resource, does *optionsv1.Operation) (operation, error) {
-	out := operation{Action: does.GetAction(), TypedEvents: does.GetTypedEvents()}
+	out := operation{Action: does.GetAction(), TypedEvents: does.GetTypedEvents(), Conditional: does.GetConditional()}
 	switch does.GetAccess() {
 	case optionsv1.Access_ACCESS_PUBLIC:
 		out.Access = "Public"
@@ -164,6 +164,8 @@ func row(about *optionsv1.Resource, does *optionsv1.Operation) (operation, error
 		return out, fmt.Errorf("it changes something, so the option resource of its service needs name and id_fields")
 	case !changes && (out.Action != "" || out.TypedEvents):
 		return out, fmt.Errorf("it changes nothing, so the audit log has no action and no typed events of it")
+	case changes && out.Conditional:
+		return out, fmt.Errorf("it changes something, so it has no conditional reads")
 	}
 	return out, nil
 }

@@ -47,6 +47,7 @@ type Operation struct {
 	Access      Access
 	Effect      Effect
 	Action      string // what the audit log says happened; empty if nothing changes
+	Conditional bool   // its whole response belongs to the revision of the record
 	TypedEvents bool   // typed events of the audit log record all that it does
 	Command     Subcommand
 }
@@ -288,7 +289,7 @@ func Services() []Service {
 			Operations: []Operation{
 				{Name: "CreatePrompt", Access: Scoped, Effect: Change, Action: "created", TypedEvents: true, Command: Subcommand{"new", []string{"create"}, []string{"prompt_name"}, "", nil}},
 				{Name: "ListPrompts", Access: AnyKey, Effect: Read, Command: Subcommand{"list", []string{"ls"}, nil, "prompts", []string{"prompt_id", "prompt_name", "version", "is_latest", "org", "variables", "created_at"}}},
-				{Name: "GetPrompt", Access: AnyKey, Effect: Read, Command: Subcommand{"info", []string{"get", "show"}, []string{"prompt_id"}, "", nil}},
+				{Name: "GetPrompt", Access: AnyKey, Effect: Read, Conditional: true, Command: Subcommand{"info", []string{"get", "show"}, []string{"prompt_id"}, "", nil}},
 				{Name: "ListPromptVersions", Access: AnyKey, Effect: Read, Command: Subcommand{"versions", nil, []string{"prompt_id"}, "versions", []string{"prompt_id", "prompt_name", "version", "is_latest", "org", "variables", "created_at"}}},
 				{Name: "UpdatePrompt", Access: Scoped, Effect: Change, Action: "updated", TypedEvents: true, Command: Subcommand{"update", nil, []string{"name"}, "", nil}},
 				{Name: "DiffPrompt", Access: AnyKey, Effect: Read, Command: Subcommand{"diff", nil, []string{"prompt_id", "from", "to"}, "changes", []string{"field", "from", "to"}}},

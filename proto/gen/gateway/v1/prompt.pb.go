@@ -1317,7 +1317,9 @@ type DiffPromptRequest struct {
 	// The version to compare with; without it, the one before the other.
 	From *int32 `protobuf:"varint,2,opt,name=from,proto3,oneof" json:"from,omitempty"`
 	// The version to compare; without it, the latest.
-	To            *int32 `protobuf:"varint,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	To *int32 `protobuf:"varint,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// Over HTTP: json, or text for the unified diff alone, as text/plain; json if not given.
+	Format        string `protobuf:"bytes,4,opt,name=format,proto3" json:"format,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1371,6 +1373,13 @@ func (x *DiffPromptRequest) GetTo() int32 {
 		return *x.To
 	}
 	return 0
+}
+
+func (x *DiffPromptRequest) GetFormat() string {
+	if x != nil {
+		return x.Format
+	}
+	return ""
 }
 
 // PromptDiff is what differs between two versions.
@@ -2463,11 +2472,12 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
 	"ifRevision\x88\x01\x01B\x10\n" +
 	"\x0e_default_labelB\x0e\n" +
-	"\f_if_revision\"\xb4\x01\n" +
+	"\f_if_revision\"\xe8\x01\n" +
 	"\x11DiffPromptRequest\x12K\n" +
 	"\tprompt_id\x18\x01 \x01(\tB.\xbaH+\xc8\x01\x01r&\x10\x01\x18\x80\x012\x14^[^/\\x00-\\x1f\\x7f]*$\x92\x02\bgreetingR\bpromptId\x12\"\n" +
 	"\x04from\x18\x02 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x00R\x04from\x88\x01\x01\x12\x1e\n" +
-	"\x02to\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x01R\x02to\x88\x01\x01B\a\n" +
+	"\x02to\x18\x03 \x01(\x05B\t\xbaH\x06\x1a\x04@\x01(\x01H\x01R\x02to\x88\x01\x01\x122\n" +
+	"\x06format\x18\x04 \x01(\tB\x1a\xbaH\x17r\x15R\x00R\x04jsonR\x04text\x92\x02\x04jsonR\x06formatB\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_to\"\xb6\x01\n" +
 	"\n" +
@@ -2554,14 +2564,14 @@ const file_gateway_v1_prompt_proto_rawDesc = "" +
 	"\x06config\x18\x05 \x01(\v2\x18.gateway.v1.PromptConfigR\x06config\x12)\n" +
 	"\x10estimated_tokens\x18\x06 \x01(\rR\x0festimatedTokens\x12)\n" +
 	"\x10unused_variables\x18\a \x03(\tR\x0funusedVariables\x12+\n" +
-	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xa2\x13\n" +
+	"\x11missing_variables\x18\b \x03(\tR\x10missingVariables2\xa4\x13\n" +
 	"\rPromptService\x12\x89\x01\n" +
 	"\fCreatePrompt\x12\x1f.gateway.v1.CreatePromptRequest\x1a\x18.gateway.v1.PromptRecord\">\xaa\xbb\x18:\b\x03\x10\x03\x1a\acreated0\x01:\rPOST /promptsJ\x1a\n" +
 	"\x03new\x12\x06create\x1a\vprompt_name\x12}\n" +
 	"\vListPrompts\x12\x1e.gateway.v1.ListPromptsRequest\x1a\x1f.gateway.v1.ListPromptsResponse\"-\xaa\xbb\x18)\b\x02\x10\x01:\fGET /promptsJ\x15\n" +
-	"\x04list\x12\x02ls\"\aprompts0\x01\x12\x85\x01\n" +
-	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\"@\xaa\xbb\x18<\b\x02\x10\x01:\x18GET /prompts/{prompt_id}J\x1c\n" +
-	"\x04info\x12\x03get\x12\x04show\x1a\tprompt_id\x12\xb3\x01\n" +
+	"\x04list\x12\x02ls\"\aprompts0\x01\x12\x87\x01\n" +
+	"\tGetPrompt\x12\x1c.gateway.v1.GetPromptRequest\x1a\x18.gateway.v1.PromptRecord\"B\xaa\xbb\x18>\b\x02\x10\x01:\x18GET /prompts/{prompt_id}J\x1c\n" +
+	"\x04info\x12\x03get\x12\x04show\x1a\tprompt_idP\x01\x12\xb3\x01\n" +
 	"\x12ListPromptVersions\x12%.gateway.v1.ListPromptVersionsRequest\x1a&.gateway.v1.ListPromptVersionsResponse\"N\xaa\xbb\x18J\b\x02\x10\x01:!GET /prompts/{prompt_id}/versionsJ!\n" +
 	"\bversions\x1a\tprompt_id\"\bversions0\x01\x12z\n" +
 	"\fUpdatePrompt\x12\x1f.gateway.v1.UpdatePromptRequest\x1a\x18.gateway.v1.PromptRecord\"/\xaa\xbb\x18+\b\x03\x10\x030\x01:\x13PUT /prompts/{name}J\x0e\n" +

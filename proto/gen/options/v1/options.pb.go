@@ -225,7 +225,10 @@ type Operation struct {
 	// The field of the response that the body has. Default: the whole response.
 	ResponseField string `protobuf:"bytes,8,opt,name=response_field,json=responseField,proto3" json:"response_field,omitempty"`
 	// Its command. Needed by every method of a service with a command.
-	Command       *Subcommand `protobuf:"bytes,9,opt,name=command,proto3" json:"command,omitempty"`
+	Command *Subcommand `protobuf:"bytes,9,opt,name=command,proto3" json:"command,omitempty"`
+	// Whether the whole response belongs to the revision of its record, so that If-None-Match may be answered with 304. Not so if
+	// it shows what was spent, or the time.
+	Conditional   bool `protobuf:"varint,10,opt,name=conditional,proto3" json:"conditional,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -321,6 +324,13 @@ func (x *Operation) GetCommand() *Subcommand {
 		return x.Command
 	}
 	return nil
+}
+
+func (x *Operation) GetConditional() bool {
+	if x != nil {
+		return x.Conditional
+	}
+	return false
 }
 
 // Subcommand is a method on the command line.
@@ -618,7 +628,7 @@ var File_options_v1_options_proto protoreflect.FileDescriptor
 const file_options_v1_options_proto_rawDesc = "" +
 	"\n" +
 	"\x18options/v1/options.proto\x12\n" +
-	"options.v1\x1a google/protobuf/descriptor.proto\"\xe5\x02\n" +
+	"options.v1\x1a google/protobuf/descriptor.proto\"\x87\x03\n" +
 	"\tOperation\x12*\n" +
 	"\x06access\x18\x01 \x01(\x0e2\x12.options.v1.AccessR\x06access\x12*\n" +
 	"\x06effect\x18\x02 \x01(\x0e2\x12.options.v1.EffectR\x06effect\x12\x16\n" +
@@ -628,7 +638,9 @@ const file_options_v1_options_proto_rawDesc = "" +
 	"\ftyped_events\x18\x06 \x01(\bR\vtypedEvents\x12\x16\n" +
 	"\x06routes\x18\a \x03(\tR\x06routes\x12%\n" +
 	"\x0eresponse_field\x18\b \x01(\tR\rresponseField\x120\n" +
-	"\acommand\x18\t \x01(\v2\x16.options.v1.SubcommandR\acommand\"\x9c\x01\n" +
+	"\acommand\x18\t \x01(\v2\x16.options.v1.SubcommandR\acommand\x12 \n" +
+	"\vconditional\x18\n" +
+	" \x01(\bR\vconditional\"\x9c\x01\n" +
 	"\n" +
 	"Subcommand\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
