@@ -2,7 +2,7 @@ package pii
 
 // card finds numbers of payment cards that begin with the token i: 12 to 19 digits in one group, or in the
 // groups that are printed on cards, with the ranges and lengths of ISO/IEC 7812 issuers and the check digit
-// of its Annex B (Luhn).
+// of its Annex B (Luhn). Other ranges need a word of the context.
 func (s *coreScanner) card(i int) {
 	var buf [19]byte
 	number := buf[:0]
@@ -20,11 +20,14 @@ func (s *coreScanner) card(i int) {
 		}
 		groups[j-i] = tok.end - tok.start
 		number = append(number, s.v[tok.start:tok.end]...)
-		if len(number) < 12 || !s.endsAt(tok.end) || s.joined(i) || !cardGroups(groups[:j-i+1]) || !isCard(number) {
+		if len(number) < 12 || !s.endsAt(tok.end) || s.joined(i) || !cardGroups(groups[:j-i+1]) || !luhn(number) {
 			continue
 		}
 		score := float32(0.8)
-		if j > i {
+		switch {
+		case !issued(number):
+			score = 0.25
+		case j > i:
 			score = 0.95
 		}
 		s.propose(s.toks[i].start, tok.end, creditCard, score)
@@ -50,8 +53,6 @@ func cardGroups(groups []int) bool {
 	}
 	return fours
 }
-
-func isCard(number []byte) bool { return issued(number) && luhn(number) }
 
 // issued reports whether an issuer has numbers that begin like this and are so long. The ranges are those that
 // the schemes publish.

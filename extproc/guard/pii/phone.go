@@ -65,19 +65,25 @@ func (s *coreScanner) phone(i int) {
 	c := call{buf[:0], groupBuf[:0], plus}
 	for j := i; j < len(s.toks) && j-i < len(groupBuf); j++ {
 		tok := s.toks[j]
-		if !tok.digits || len(c.digits)+tok.end-tok.start > mostPhone || tok.end-start > longestCall {
+		extended := 0
+		if !tok.digits {
+			if extended = extension(s.word(j)); extended == 0 {
+				break
+			}
+			tok.end -= extended
+		}
+		if len(c.digits)+tok.end-tok.start > mostPhone || tok.end-start > longestCall {
 			break
 		}
 		if j > i && !phoneGap(s.v[s.toks[j-1].end:tok.start]) {
 			break
 		}
-		ends[j-i] = tok.end
 		if trunkInBrackets(s.v[:tok.end], tok) && c.plus { // +44 (0)20
 			continue
 		}
 		c.digits = append(c.digits, s.v[tok.start:tok.end]...)
 		c.groups = append(c.groups, tok.end-tok.start)
-		ends[len(c.groups)-1] = tok.end
+		ends[len(c.groups)-1] = tok.end + extended
 	}
 	for n := len(c.groups); n > 0; n-- {
 		c.groups = c.groups[:n]
@@ -103,6 +109,23 @@ func (s *coreScanner) phone(i int) {
 			return
 		}
 	}
+}
+
+// extension returns the length of the extension at the end of a word, such as 4 for 0132x123; 0 for none.
+func extension(word []byte) int {
+	n := 0
+	for n < len(word) && isDigit(word[n]) {
+		n++
+	}
+	if n < 3 || n > 4 || len(word)-n < 2 || len(word)-n > 6 || word[n]|0x20 != 'x' {
+		return 0
+	}
+	for _, b := range word[n+1:] {
+		if !isDigit(b) {
+			return 0
+		}
+	}
+	return len(word) - n
 }
 
 // phoneGap reports what can stand between two groups of digits.
@@ -131,8 +154,18 @@ func (p *phones) score(c call) float32 {
 	for _, r := range p.regions {
 		best = max(best, r.score(c))
 	}
+	if best == 0 && len(c.groups) > 1 && len(c.digits) <= mostLocal && min(c.groups[0], c.groups[len(c.groups)-1]) > 1 {
+		return unknownPlan
+	}
 	return best
 }
+
+// mostLocal bounds the digits of numbers in groups that no region knows, and unknownPlan is their base score: they
+// need a word of the context.
+const (
+	mostLocal   = 12
+	unknownPlan = 0.2
+)
 
 // Base scores of numbers with a plus: those that are in use, and those that only have a length that is, such as the
 // numbers that are set aside for films.
@@ -182,12 +215,18 @@ func (r region) score(c call) float32 {
 				ok = len(first) == 1
 			}
 		}
-		ok = ok && len(digits) == 10 && digits[0] > '1' && digits[3] > '1' &&
+		ok = ok && len(digits) == 10 && digits[0] > '1' &&
 			(len(first) == 1 || len(first) == 3 && first[0] == 3 && first[1] == 3 || len(first) == 2 && first[0] == 3)
-		if !ok || !valid(r.code, digits, r.name) && !valid(r.code, digits, "") {
+		if !ok {
 			return 0
 		}
-		if len(c.groups) == 1 {
+		known := digits[3] > '1' && (valid(r.code, digits, r.name) || valid(r.code, digits, ""))
+		switch {
+		case !known && len(first) == 3:
+			return 0.5 // nothing else is written like this
+		case !known:
+			return 0
+		case len(c.groups) == 1:
 			return 0.4
 		}
 		return 0.75

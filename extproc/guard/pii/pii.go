@@ -15,7 +15,7 @@ type Settings struct {
 	Regions     []string      // countries of phone numbers without a country code; none: US and GB
 	AllowList   []string      // values that are left, in any case
 	Recognizers []Recognizer  // patterns of one's own
-	Names       engine.Engine // finds people and places; may be nil
+	Names       engine.Engine // finds PERSON and LOCATION; may be nil if neither is asked for by name
 }
 
 // Recognizer is a pattern of one's own.
@@ -47,6 +47,9 @@ func New(settings Settings) (*Engine, error) {
 			slices.ContainsFunc(settings.Recognizers, func(r Recognizer) bool { return r.Entity == name })
 		if !known {
 			return nil, fmt.Errorf("entities: %.64q cannot be found", name)
+		}
+		if settings.Names == nil && (name == person || name == location) {
+			return nil, fmt.Errorf("entities: %s needs an engine that finds names", name)
 		}
 		wanted[name] = true
 	}

@@ -62,7 +62,7 @@ func contextTable() []struct{ entity, words string } {
 		{"IBAN_CODE", "iban bank account transaction"},
 		{"IP_ADDRESS", "ip ipv address host server"},
 		{"MAC_ADDRESS", "mac ethernet hardware adapter bluetooth"},
-		{"PHONE_NUMBER", "phone telephone tel mobile cell cellphone call calling called fax text sms whatsapp contact reach dial ring hotline telefon handy téléphone portable teléfono móvil telefono cellulare"},
+		{"PHONE_NUMBER", "phone telephone tel mobile cell cellphone call calling called fax text sms message answering voicemail landline whatsapp contact reach dial ring hotline telefon handy téléphone portable teléfono móvil telefono cellulare"},
 		{"AU_ABN", "abn australian business"},
 		{"AU_ACN", "acn australian company"},
 		{"AU_MEDICARE", "medicare"},

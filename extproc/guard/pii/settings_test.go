@@ -20,6 +20,7 @@ func (w words) Scanner() engine.Scanner { return &wordScanner{words: w} }
 type wordScanner struct {
 	words words
 	begun int
+	over  bool
 }
 
 func (s *wordScanner) Begin(texts.Kind, texts.Role) { s.begun++ }
@@ -27,14 +28,11 @@ func (s *wordScanner) Fork() engine.Scanner         { return &wordScanner{words:
 func (s *wordScanner) Reset()                       { s.begun = 0 }
 
 func (s *wordScanner) Scan(_ context.Context, text []byte, at int, end bool, found []engine.Finding) ([]engine.Finding, int, error) {
-	more := 200 // bytes in which it waits for another word
-	if end {
-		more = 0
-	}
+	s.over = end
 	for at < len(text) {
 		rest := string(text[at:])
 		word, after, _ := strings.Cut(rest, " ")
-		if !strings.Contains(after, " ") && len(rest) < more {
+		if !strings.Contains(after, " ") && !s.over && len(rest) < 200 {
 			break
 		}
 		name := strings.Trim(word, ".,")
@@ -97,6 +95,7 @@ func TestBadSettings(t *testing.T) {
 	t.Parallel()
 	for want, settings := range map[string]pii.Settings{
 		"entities":       {Entities: []string{"URL", "NRP"}},
+		"entities: P":    {Entities: []string{"PERSON"}},
 		"regions":        {Regions: []string{"XX"}},
 		"recognizers[1]": {Recognizers: []pii.Recognizer{{Entity: "A", Pattern: "a"}, {Entity: "B", Pattern: "("}}},
 	} {
