@@ -10,6 +10,8 @@
 //   - with -what mgmt, instead: the duration of operations of the management API with many
 //     keys, the memory of reports over all of them, and the duration of a restore of all of
 //     them while the nodes serve; with -what reports or -what restore one of the two alone;
+//   - with -what prompts, instead: the time until an edited prompt, and a moved label, is in force
+//     on all nodes, while all of them use it;
 //   - with -what deployments, instead: the time until one node with many deployments, each at a
 //     different address, is ready, and the memory of its Envoy;
 //   - with -what webhook, instead: the number of records that wait for delivery while one node
@@ -36,6 +38,7 @@ type options struct {
 	what                string
 	writes, writers     int
 	kills, deletions    int
+	moves               int
 	spendKills          int
 	keys, fillers       int
 	nodes, deployments  int
@@ -47,12 +50,13 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
-	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, returns, reports, restore, deployments or webhook")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, prompts, returns, reports, restore, deployments or webhook")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
 	flag.IntVar(&o.spendKills, "spend-kills", 5, "leaders to kill under load")
 	flag.IntVar(&o.deletions, "deletions", 50, "keys to delete while they are used")
+	flag.IntVar(&o.moves, "moves", 200, "edits of a prompt, and moves of its label, with -what prompts")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that the restarted nodes have")
 	flag.IntVar(&o.fillers, "fillers", 32, "callers that make them")
 	flag.IntVar(&o.nodes, "nodes", nodes, "nodes of the cluster; 1 with -what reports or restore, for one alone")
@@ -122,6 +126,8 @@ func (c *cluster) steps(what string) ([]step, error) {
 		return []step{{"writes", c.measureWrites}, {"deletions", c.measureDeletions}, {"failovers", c.measureFailovers}, {"spend", c.measureSpend}, {"restarts", c.measureRestarts}, {"returns", c.measureReturns}}, nil
 	case "mgmt":
 		return []step{{"operations", c.measureOperations}, {"reports", c.measureReports}, {"restores", c.measureRestore}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
+	case "prompts":
+		return []step{{"prompts", c.measurePrompts}}, nil
 	case "returns":
 		return []step{{"returns", c.measureReturns}}, nil
 	case "reports":
@@ -129,7 +135,7 @@ func (c *cluster) steps(what string) ([]step, error) {
 	case "restore":
 		return []step{{"restores", c.measureRestore}}, nil
 	}
-	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, returns, reports, restore, deployments or webhook", what)
+	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, prompts, returns, reports, restore, deployments or webhook", what)
 }
 
 // lastWords returns the ends of the nodes' logs.
