@@ -3,6 +3,7 @@ package guard
 import (
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/extproc/guard/engine"
+	"github.com/modelgateway/modelgateway/extproc/guard/names"
 	"github.com/modelgateway/modelgateway/extproc/guard/pii"
 	"github.com/modelgateway/modelgateway/extproc/guard/words"
 )
@@ -17,7 +18,7 @@ func Makers() map[string]Maker {
 }
 
 func presidio(e *guardrails.Engine) (engine.Engine, error) {
-	s := pii.Settings{Entities: e.Entities, Threshold: e.Threshold, Regions: e.Regions, AllowList: e.AllowList}
+	s := pii.Settings{Names: names.New(), Entities: e.Entities, Threshold: e.Threshold, Regions: e.Regions, AllowList: e.AllowList}
 	for _, r := range e.Recognizers {
 		s.Recognizers = append(s.Recognizers, pii.Recognizer(r))
 	}
