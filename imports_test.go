@@ -26,7 +26,7 @@ func importRows() []importRow {
 	return []importRow{
 		{".", []string{"cli", "cluster/fault"}},
 		{"cli/promptfile", nil},
-		{"cli", []string{"cli/promptfile", "gateway", "cluster/audit", "cluster/block", "cluster/segment", "cluster/store", "cluster/vault", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
+		{"cli", []string{"cli/promptfile", "gateway", "cluster/audit", "cluster/block", "cluster/segment", "cluster/store", "cluster/vault", "extproc/guard/*", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
 		{"gateway", []string{"auditsink", "bucket", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
 
 		{"dataplane", nil},

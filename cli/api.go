@@ -31,6 +31,9 @@ func apiCommands() []*cobra.Command {
 	}
 	out := Commands(cfg, prepare)
 	for _, parent := range out {
+		if parent.Name() == "guardrail" {
+			parent.AddCommand(evaluateCommand())
+		}
 		if parent.Name() != "prompt" {
 			continue
 		}
