@@ -5,6 +5,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/guard/engine"
 	"github.com/modelgateway/modelgateway/extproc/guard/names"
 	"github.com/modelgateway/modelgateway/extproc/guard/pii"
+	"github.com/modelgateway/modelgateway/extproc/guard/secrets"
 	"github.com/modelgateway/modelgateway/extproc/guard/words"
 )
 
@@ -13,6 +14,7 @@ import (
 func Makers() map[string]Maker {
 	return map[string]Maker{
 		"content_filter": contentFilter,
+		"detect_secret":  detectSecret,
 		"presidio":       presidio,
 	}
 }
@@ -27,4 +29,8 @@ func presidio(e *guardrails.Engine) (engine.Engine, error) {
 
 func contentFilter(e *guardrails.Engine) (engine.Engine, error) {
 	return words.New(words.Settings{Keywords: e.BannedKeywords, Patterns: e.BannedPatterns, WholeWords: e.Match == "word"})
+}
+
+func detectSecret(e *guardrails.Engine) (engine.Engine, error) {
+	return secrets.New(secrets.Settings{Detectors: e.Detectors})
 }
