@@ -94,6 +94,10 @@ bench-ledger: ## measure journal, agreement, ledger and audit chain on one node 
 bench-prompts: ## measure prompts in Go: composition, bounds of templates, memory of 10,000 prompts, changes of the View (about 2 minutes)
 	ROUNDS="$(ROUNDS)" bench/prompts.sh
 
+.PHONY: bench-guardrails
+bench-guardrails: ## measure guardrails in Go: the engines, how much of a stream is held back, chats with and without them (about 2 minutes)
+	ROUNDS="$(ROUNDS)" bench/guardrails.sh
+
 ##@ Develop
 
 .PHONY: doctor

@@ -12,8 +12,11 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
 // script is a stream on which Envoy says the same each time. What the server sends is dropped.
@@ -137,6 +140,37 @@ func BenchmarkLanguages(b *testing.B) {
 		{"streams/chat/translated", claude("c", "fast", 0), "/v1/chat/completions", streaming(), spoken()},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, newKit(b, alone(c.at)), c.path, c.body, c.came) })
+	}
+}
+
+// BenchmarkGuardrails compares streams of 50 pieces with and without a guardrail for responses, and whole chats with and
+// without one for requests.
+func BenchmarkGuardrails(b *testing.B) {
+	applied := func(k *kit, d *pipeline.Deps) {
+		withGuardrails(b, map[string]guardrails.Guardrail{"in": greeting("flag", guardrails.PreCall), "out": greeting("flag", guardrails.PostCall)})(k, d)
+		d.Guardrails = guard.NewLibrary(guard.Makers())
+	}
+	stream := streamAnswer()
+	for range 50 {
+		stream.pieces = append(stream.pieces, text("Hi all "))
+	}
+	stream.pieces = append(stream.pieces, stop()+reported()+done)
+	for _, c := range []struct {
+		name, member string
+		came         came
+	}{
+		{"stream/without", "", stream},
+		{"stream/post_call", `"guardrail_id":"out",`, stream},
+		{"whole/without", "", jsonAnswer(goodReply)},
+		{"whole/pre_call", `"guardrail_id":"in",`, jsonAnswer(goodReply)},
+	} {
+		body := hello
+		if strings.HasPrefix(c.name, "stream") {
+			body = streaming()
+		}
+		b.Run(c.name, func(b *testing.B) {
+			benchmarkAt(b, newKit(b, one(), applied), "/v1/chat/completions", strings.Replace(body, "{", "{"+c.member, 1), c.came)
+		})
 	}
 }
 

@@ -10,10 +10,15 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/texts"
 )
 
-// real returns a screen with an engine of the gateway.
-func real(e guardrails.Engine) *guard.Screen {
+// withEngine returns a screen with an engine of the gateway.
+func withEngine(e guardrails.Engine) *guard.Screen {
+	return guard.New([]*guard.Guardrail{ready(e)}, nil)
+}
+
+// ready returns a guardrail with an engine of the gateway.
+func ready(e guardrails.Engine) *guard.Guardrail {
 	g := &guardrails.Guardrail{Head: resource.Head{ID: "1", Name: "real"}, Engines: []guardrails.Engine{e}}
-	return guard.New([]*guard.Guardrail{guard.NewLibrary(guard.Makers()).Get(g)}, nil)
+	return guard.NewLibrary(guard.Makers()).Get(g)
 }
 
 // Each kind of engine that can be stored examines texts, with all values that its settings may have.
@@ -31,7 +36,7 @@ func TestEveryKindHasItsEngine(t *testing.T) {
 				e.Detectors = s.Values
 			}
 		}
-		s := real(e)
+		s := withEngine(e)
 		if _, err := s.Request(t.Context(), texts.Chat(), []byte(`{"messages":[{"role":"user","content":"nothing"}]}`)); err != nil {
 			t.Errorf("%s: %v", kind.Name, err)
 		}
@@ -50,7 +55,7 @@ func TestEnginesOfTheGateway(t *testing.T) {
 		{guardrails.Engine{Name: "content_filter", BannedKeywords: []string{"zebra"}, BannedPatterns: []string{"proj-[0-9]+"}, Action: "anonymize"}, "A Zebra in PROJ-17", "A [KEYWORD_0] in [PATTERN_0]"},
 	} {
 		c.engine.Hooks = []string{guardrails.PreCall}
-		out, err := real(c.engine).Request(t.Context(), texts.Chat(), []byte(`{"messages":[{"role":"user","content":"`+c.text+`"}]}`))
+		out, err := withEngine(c.engine).Request(t.Context(), texts.Chat(), []byte(`{"messages":[{"role":"user","content":"`+c.text+`"}]}`))
 		if err != nil || !strings.Contains(string(out), `"`+c.want+`"`) {
 			t.Errorf("%s: %s %v, want %s", c.engine.Name, out, err, c.want)
 		}
