@@ -26,7 +26,7 @@ type Engine struct {
 	Entities         []string // presidio; empty means all
 	Action           string   // empty: the engine's default
 	Language         string   // presidio; empty: en
-	Threshold        *uint32  // presidio, prompt_injection, in thousandths; nil: 500
+	Threshold        *uint32  // presidio, prompt_injection, in thousandths; nil: the engine's default
 	ViolationMessage string
 	BannedKeywords   []string // content_filter
 	BannedPatterns   []string // content_filter

@@ -80,14 +80,14 @@ func Kinds() []Kind {
 				{Name: "recognizers", Type: "array", Items: recognizerSchema(), Description: "Sorts of data of one's own, which regular expressions (RE2) find."},
 				{Name: "regions", Type: "array", Values: regions(), Default: []any{"US", "GB"}, Description: "The countries whose phone numbers are found without a country code. Those that begin with + are found for all countries."},
 				{Name: "reversible", Type: "boolean", Default: false, Description: "Whether each value gets a number, as in [PERSON_1], and the response has the value again. It needs the action anonymize."},
-				threshold(),
+				threshold(0.5),
 				onError, unscannable, message,
 			},
 		},
 		{
 			Name: "prompt_injection", Hooks: []string{PreCall},
 			Description: "Finds texts that try to change what the model was told to do. It is a heuristic: it can miss some, and be wrong.",
-			Settings:    []Setting{action(flag, block), threshold(), onError, unscannable, message},
+			Settings:    []Setting{action(flag, block), threshold(0.7), onError, unscannable, message},
 		},
 		{
 			Name: "tool_permission", Hooks: []string{PreCall, PostCall},
@@ -110,8 +110,8 @@ func action(values ...string) Setting {
 	}
 }
 
-func threshold() Setting {
-	return Setting{Name: "score_threshold", Type: "number", Default: 0.5, Description: "Findings less certain than this are left."}
+func threshold(unset float64) Setting {
+	return Setting{Name: "score_threshold", Type: "number", Default: unset, Description: "Findings less certain than this are left."}
 }
 
 // recognizerSchema returns the JSON Schema of a recognizer.

@@ -108,11 +108,11 @@ type GuardrailConfig struct {
 	Action *string `protobuf:"bytes,2,opt,name=action,proto3,oneof" json:"action,omitempty"`
 	// presidio: the language of the text; en if not given.
 	Language *string `protobuf:"bytes,3,opt,name=language,proto3,oneof" json:"language,omitempty"`
-	// presidio, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 if not given.
+	// presidio, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 for presidio and 0.7 for prompt_injection if not given.
 	ScoreThreshold *float64 `protobuf:"fixed64,4,opt,name=score_threshold,json=scoreThreshold,proto3,oneof" json:"score_threshold,omitempty"`
 	// What a caller is told whose request is blocked.
 	ViolationMessage *string `protobuf:"bytes,5,opt,name=violation_message,json=violationMessage,proto3,oneof" json:"violation_message,omitempty"`
-	// content_filter: words that are refused, in any case.
+	// content_filter: words that are refused, in any case. A word has at most 200 bytes.
 	BannedKeywords []string `protobuf:"bytes,6,rep,name=banned_keywords,json=bannedKeywords,proto3" json:"banned_keywords,omitempty"`
 	// content_filter: regular expressions of what is refused, in RE2 syntax, in any case.
 	BannedPatterns []string `protobuf:"bytes,7,rep,name=banned_patterns,json=bannedPatterns,proto3" json:"banned_patterns,omitempty"`
@@ -1431,10 +1431,10 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"^[a-z]{2}$\x92\x02\x02enH\x01R\blanguage\x88\x01\x01\x12N\n" +
 	"\x0fscore_threshold\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\xe0?\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\x0escoreThreshold\x88\x01\x01\x12m\n" +
 	"\x11violation_message\x18\x05 \x01(\tB;\xbaH8r6\x10\x01\x18\xe8\a2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x19This request was blocked.H\x03R\x10violationMessage\x88\x01\x01\x12a\n" +
-	"\x0fbanned_keywords\x18\x06 \x03(\tB8\xbaH5\x92\x012\x10\xe8\a\"-r+\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x0esecret projectR\x0ebannedKeywords\x12a\n" +
+	"\x0fbanned_keywords\x18\x06 \x03(\tB8\xbaH5\x92\x012\x10\xe8\a\"-r+\x10\x01\x18\xc8\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x0esecret projectR\x0ebannedKeywords\x12a\n" +
 	"\x0fbanned_patterns\x18\a \x03(\tB8\xbaH5\x92\x012\x10\xc8\x01\"-r+\x10\x01\x18\xe8\a2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x0eproject-[0-9]+R\x0ebannedPatterns\x12Z\n" +
-	"\rallowed_tools\x18\b \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vget_weatherR\fallowedTools\x12Z\n" +
-	"\rblocked_tools\x18\t \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vdelete_fileR\fblockedTools\x12J\n" +
+	"\rallowed_tools\x18\b \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\xc8\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vget_weatherR\fallowedTools\x12Z\n" +
+	"\rblocked_tools\x18\t \x03(\tB5\xbaH2\x92\x01/\x10\xe8\a\"*r(\x10\x01\x18\xc8\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\vdelete_fileR\fblockedTools\x12J\n" +
 	"\fon_violation\x18\n" +
 	" \x01(\tB\"\xbaH\x1fr\x1dR\x05blockR\x06removeR\x04flag\x92\x02\x05blockH\x04R\vonViolation\x88\x01\x01\x12I\n" +
 	"\tdetectors\x18\v \x03(\tB+\xbaH(\x92\x01%\x102\"!r\x1f\x10\x01\x18@2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03awsR\tdetectors\x12:\n" +
