@@ -80,6 +80,9 @@ func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.Del
 		if err != nil {
 			return nil, err
 		}
+		if err := c.set.CheckGuardrailUnused(c.tx, g.ID); err != nil {
+			return nil, err
+		}
 		c.view.Guardrails.Delete(c.tx, g)
 		return &gatewayv1.DeleteGuardrailResponse{GuardrailId: g.ID, Deleted: true}, nil
 	})

@@ -114,7 +114,7 @@ func (c keyChange) patched(before *tenancy.Key, m proto.Message, clears []string
 		return k, err
 	}
 	k = c.set.Completed(c.tx, k)
-	if k, err = c.withPrompts(*before, k); err != nil {
+	if k, err = c.withIDs(*before, k); err != nil {
 		return k, err
 	}
 	if err := c.rights.MayChangeKey(surface.PermitUpdateKey, before); err != nil {
@@ -254,7 +254,7 @@ func (s keyService) generate(ctx context.Context, op string, in *gatewayv1.Gener
 		if in.UserId == nil && op == surface.PermitGenerateKey {
 			k.User = c.ownerOf(k.Team)
 		}
-		if k, err = c.withPrompts(tenancy.Key{}, c.set.Completed(c.tx, k)); err != nil {
+		if k, err = c.withIDs(tenancy.Key{}, c.set.Completed(c.tx, k)); err != nil {
 			return nil, err
 		}
 		if err := c.rights.MayGrantKey(op, &k); err != nil {

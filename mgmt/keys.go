@@ -248,6 +248,7 @@ func keyRecord(k *tenancy.Key) *gatewayv1.KeyRecord {
 		out.GraceUntil = moment(k.GraceUntil)
 	}
 	showPromptRules(out, k.Prompts)
+	showGuardrails(out, k.Guardrails)
 	showLimits(out, k.Limits)
 	showMeta(out, k.Meta)
 	return out
@@ -267,7 +268,7 @@ func moment(t time.Time) *timestamppb.Timestamp {
 // patchKey returns a key with the changes of a request at a time. A key that moves to another
 // team moves to the team's organization, too.
 func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (tenancy.Key, error) {
-	before, p := k, patchOf(m, clears, limitFields(promptFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
+	before, p := k, patchOf(m, clears, limitFields(ruleFields("models", "duration", "key_alias", "metadata", "team_id", "user_id", "organization_id",
 		"tags", "aliases", "allowed_routes", "key_type")...)...)
 	k.Alias = p.text("key_alias", k.Alias)
 	k.Models = p.list("models", k.Models)
@@ -296,6 +297,7 @@ func patchKey(k tenancy.Key, m proto.Message, clears []string, now time.Time) (t
 		p.fail(fault.Field("key_alias", "invalid_value", "key_alias begins or ends with a space."))
 	}
 	k.Prompts = p.prompts(k.Prompts)
+	k.Guardrails = p.list(tenancy.FieldGuardrails, k.Guardrails)
 	k.Limits = p.limits(k.Limits)
 	return k, p.err
 }

@@ -60,7 +60,7 @@ func TestKeyLife(t *testing.T) {
 		"key": secret, "key_name": "sk-..." + secret[21:], "token": token, "token_id": token, "account_id": token, "parent_account_id": nil, "bounded_by_user_id": nil, "key_alias": "ci", "models": []any{"fast"}, "expires": nil,
 		"blocked": false, "metadata": map[string]any{"team": "a", "n": []any{1.0, 2.5, nil}}, "team_id": nil, "user_id": nil, "organization_id": nil,
 		"tags": []any{"x"}, "aliases": map[string]any{"best": "fast"}, "allowed_routes": []any{"/key/*", "llm_api_routes"}, "key_type": "default",
-		"allowed_prompts": []any{}, "default_prompt_id": nil, "require_prompt": false,
+		"allowed_prompts": []any{}, "guardrails": []any{}, "default_prompt_id": nil, "require_prompt": false,
 		"rotation_count": 0.0, "last_rotation_at": nil, "grace_until": nil, "status": "active",
 		"max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil, "tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil,
 		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,

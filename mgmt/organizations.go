@@ -36,6 +36,9 @@ func (s organizationService) CreateOrganization(ctx context.Context, in *gateway
 		if o.Prompts, err = c.promptRules(tenancy.PromptRules{}, o.Prompts, o.ID); err != nil {
 			return nil, err
 		}
+		if o.Guardrails, err = c.guardrailIDs(nil, o.Guardrails, o.ID); err != nil {
+			return nil, err
+		}
 		return c.set.CreateOrganization(c.tx, o)
 	})
 }
@@ -95,17 +98,21 @@ func (s organizationService) UpdateOrganization(ctx context.Context, in *gateway
 		if after.Prompts, err = c.promptRules(before.Prompts, after.Prompts, after.ID); err != nil {
 			return nil, err
 		}
+		if after.Guardrails, err = c.guardrailIDs(before.Guardrails, after.Guardrails, after.ID); err != nil {
+			return nil, err
+		}
 		return c.set.UpdateOrganization(c.tx, after, operation.IfRevision(ctx))
 	})
 }
 
 // patchOrganization returns an organization with the changes of a request.
 func patchOrganization(o tenancy.Organization, m proto.Message, clears []string) (tenancy.Organization, error) {
-	p := patchOf(m, clears, limitFields(promptFields("models", "metadata")...)...)
+	p := patchOf(m, clears, limitFields(ruleFields("models", "metadata")...)...)
 	o.Alias = p.text("organization_alias", o.Alias)
 	o.Models = p.list("models", o.Models)
 	o.Metadata = p.metadata(o.Metadata)
 	o.Prompts = p.prompts(o.Prompts)
+	o.Guardrails = p.list(tenancy.FieldGuardrails, o.Guardrails)
 	o.Limits = p.limits(o.Limits)
 	return o, p.err
 }
@@ -304,6 +311,7 @@ func organizationRecord(o *tenancy.Organization) *gatewayv1.OrganizationRecord {
 		OrganizationId: string(o.ID), OrganizationAlias: o.Alias, Models: o.Models, Metadata: showMetadata(o.Metadata),
 	}
 	showPromptRules(out, o.Prompts)
+	showGuardrails(out, o.Guardrails)
 	showLimits(out, o.Limits)
 	showMeta(out, o.Meta)
 	return out

@@ -70,7 +70,7 @@ func TestOrganizationRoutes(t *testing.T) {
 	a := ask(t, s, "POST /organization/new", `{"organization_id":"acme","organization_alias":"Acme","models":["fast"],"max_budget":0.1,"metadata":{"a":1}}`, nil)
 	want := map[string]any{
 		"organization_id": "acme", "organization_alias": "Acme", "models": []any{"fast"}, "metadata": map[string]any{"a": 1.0},
-		"allowed_prompts": []any{}, "default_prompt_id": nil, "require_prompt": false,
+		"allowed_prompts": []any{}, "guardrails": []any{}, "default_prompt_id": nil, "require_prompt": false,
 		"members": []any{}, "teams": []any{}, "max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil,
 		"tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil, "model_max_budget": map[string]any{}, "budget_id": nil,
 		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,

@@ -14,10 +14,10 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
 
-// promptFields returns the names of the fields of rules about prompts, and of others that a
-// request may clear.
-func promptFields(others ...string) []string {
-	return append(others, tenancy.FieldAllowedPrompts, tenancy.FieldDefaultPrompt, tenancy.FieldRequirePrompt)
+// ruleFields returns the names of the fields of prompts and guardrails, and of others that a request
+// may clear.
+func ruleFields(others ...string) []string {
+	return append(others, tenancy.FieldGuardrails, tenancy.FieldAllowedPrompts, tenancy.FieldDefaultPrompt, tenancy.FieldRequirePrompt)
 }
 
 // prompts changes rules by the fields that a request sets and clears. Prompts are still named as
@@ -63,9 +63,7 @@ func (c caller) promptRules(before, after tenancy.PromptRules, of id.Organizatio
 
 // promptID returns the id of a prompt that requests of an organization's keys may use.
 func (c caller) promptID(param, ref string, of id.Organization) (string, error) {
-	p, err := c.view.Prompts.Find(c.tx, param, ref, resource.Who{Organization: of, MaySee: func(owner id.Organization) bool {
-		return (owner == "" || owner == of) && c.rights.MayUseResource(owner)
-	}})
+	p, err := c.view.Prompts.Find(c.tx, param, ref, c.keysOf(of))
 	switch f := fault.From(err); {
 	case f == nil:
 		return p.ID, nil
@@ -78,14 +76,25 @@ func (c caller) promptID(param, ref string, of id.Organization) (string, error) 
 	return "", err
 }
 
-// withPrompts returns a key with ids of prompts instead of names.
-func (c caller) withPrompts(before, k tenancy.Key) (tenancy.Key, error) {
+// keysOf returns which resources the caller may name for the requests of an organization's keys: those
+// of the organization and those of everybody.
+func (c caller) keysOf(of id.Organization) resource.Who {
+	return resource.Who{Organization: of, MaySee: func(owner id.Organization) bool {
+		return (owner == "" || owner == of) && c.rights.MayUseResource(owner)
+	}}
+}
+
+// withIDs returns a key with ids of prompts and guardrails instead of names.
+func (c caller) withIDs(before, k tenancy.Key) (tenancy.Key, error) {
 	of := k.Organization
 	if t, ok := c.set.Team(c.tx, k.Team); ok && k.Team != "" {
 		of = t.Organization
 	}
 	var err error
-	k.Prompts, err = c.promptRules(before.Prompts, k.Prompts, of)
+	if k.Prompts, err = c.promptRules(before.Prompts, k.Prompts, of); err != nil {
+		return k, err
+	}
+	k.Guardrails, err = c.guardrailIDs(before.Guardrails, k.Guardrails, of)
 	return k, err
 }
 

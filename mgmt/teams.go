@@ -46,6 +46,9 @@ func (s teamService) CreateTeam(ctx context.Context, in *gatewayv1.CreateTeamReq
 		if t.Prompts, err = c.promptRules(tenancy.PromptRules{}, t.Prompts, t.Organization); err != nil {
 			return nil, err
 		}
+		if t.Guardrails, err = c.guardrailIDs(nil, t.Guardrails, t.Organization); err != nil {
+			return nil, err
+		}
 		if err := c.rights.MayGrantTeam(nil, &t); err != nil {
 			return nil, err
 		}
@@ -167,6 +170,9 @@ func (c caller) updateTeam(ifRevision uint64, of string, patch func(*tenancy.Tea
 	if after.Prompts, err = c.promptRules(before.Prompts, after.Prompts, after.Organization); err != nil {
 		return nil, err
 	}
+	if after.Guardrails, err = c.guardrailIDs(before.Guardrails, after.Guardrails, after.Organization); err != nil {
+		return nil, err
+	}
 	if err := c.rights.MayGrantTeam(before, &after); err != nil {
 		return nil, err
 	}
@@ -274,7 +280,7 @@ const (
 
 // patchTeam returns a team with the changes of a request.
 func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, error) {
-	p := patchOf(m, clears, limitFields(promptFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
+	p := patchOf(m, clears, limitFields(ruleFields("team_alias", "organization_id", "metadata", "models", "model_aliases", "tags",
 		fieldMemberPermissions, fieldMemberBudget, fieldMemberBudgetDuration, fieldMemberRPM, fieldMemberTPM, fieldMemberKeyDuration)...)...)
 	t.Alias = p.text("team_alias", t.Alias)
 	t.Organization = id.Organization(p.text("organization_id", string(t.Organization)))
@@ -290,6 +296,7 @@ func patchTeam(t tenancy.Team, m proto.Message, clears []string) (tenancy.Team, 
 	t.MemberTPM = p.count(fieldMemberTPM, t.MemberTPM)
 	t.MemberKeyDuration = p.text(fieldMemberKeyDuration, t.MemberKeyDuration)
 	t.Prompts = p.prompts(t.Prompts)
+	t.Guardrails = p.list(tenancy.FieldGuardrails, t.Guardrails)
 	t.Limits = p.limits(t.Limits)
 	return t, p.err
 }
@@ -318,6 +325,7 @@ func bareTeam(t *tenancy.Team) *gatewayv1.TeamRecord {
 		TeamMemberRpmLimit: countOrNull(t.MemberRPM), TeamMemberTpmLimit: countOrNull(t.MemberTPM), TeamMemberKeyDuration: textOrNull(t.MemberKeyDuration),
 	}
 	showPromptRules(out, t.Prompts)
+	showGuardrails(out, t.Guardrails)
 	showLimits(out, t.Limits)
 	showMeta(out, t.Meta)
 	return out

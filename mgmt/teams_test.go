@@ -25,7 +25,7 @@ func TestTeamRoutes(t *testing.T) {
 		"tags": []any{"x"}, "metadata": map[string]any{"a": 1.0}, "blocked": false,
 		"members_with_roles": []any{}, "admins": []any{}, "members": []any{}, "team_member_permissions": []any{"/key/info", "/key/health"},
 		"team_member_budget": 2.5, "team_member_budget_duration": nil, "team_member_rpm_limit": nil, "team_member_tpm_limit": nil, "team_member_key_duration": "30d",
-		"allowed_prompts": []any{}, "default_prompt_id": nil, "require_prompt": false,
+		"allowed_prompts": []any{}, "guardrails": []any{}, "default_prompt_id": nil, "require_prompt": false,
 		"max_budget": 0.1, "soft_budget": nil, "budget_duration": nil, "max_parallel_requests": nil,
 		"tpm_limit": nil, "rpm_limit": nil, "tpd_limit": nil, "model_max_budget": map[string]any{}, "budget_id": "gold",
 		"spend": 0.0, "total_spend": 0.0, "model_spend": map[string]any{}, "budget_reset_at": nil,

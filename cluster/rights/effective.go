@@ -24,6 +24,7 @@ type effective struct {
 	user     id.User        // that it acts as
 	routes   access.Routes
 	prompts  promptBounds
+	guards   guardrailBounds
 	expires  time.Time
 }
 
@@ -36,11 +37,11 @@ func effectiveOf(s *tenancy.Set, tx *record.Txn, k *tenancy.Key) effective {
 		if found, ok := s.Team(tx, k.Team); ok {
 			t, organization = found, found.Organization
 			e.models = e.models.And(t.Allowed())
-			e.prompts = e.prompts.and(t.Prompts)
+			e.prompts, e.guards = e.prompts.and(t.Prompts), e.guards.and(t.Guardrails)
 		}
 	}
 	e.models = e.models.And(t.ModelsOf(access.Compiled(k.Models)))
-	e.prompts = e.prompts.and(k.Prompts)
+	e.prompts, e.guards = e.prompts.and(k.Prompts), e.guards.and(k.Guardrails)
 	if u, ok := s.User(tx, k.User); ok && k.User != "" {
 		if u.Allowed().Personal() {
 			e.personal = u.Allowed()
@@ -52,7 +53,7 @@ func effectiveOf(s *tenancy.Set, tx *record.Txn, k *tenancy.Key) effective {
 	}
 	if o, ok := s.Organization(tx, organization); ok && organization != "" {
 		e.models = e.models.And(o.Allowed())
-		e.prompts = e.prompts.and(o.Prompts)
+		e.prompts, e.guards = e.prompts.and(o.Prompts), e.guards.and(o.Guardrails)
 	}
 	return e
 }
@@ -73,6 +74,9 @@ func (e effective) exceeding(o effective) string {
 		return "models"
 	}
 	if field := e.prompts.exceeding(o.prompts); field != "" {
+		return field
+	}
+	if field := e.guards.exceeding(o.guards); field != "" {
 		return field
 	}
 	if field := exceedingLimit(e.limits, o.limits); field != "" {

@@ -274,6 +274,8 @@ func exceeds(what string) error {
 		return denied(what, "That includes prompts that requests of this API key may not name. Give allowed_prompts that has only such as they may.")
 	case tenancy.FieldRequirePrompt:
 		return denied(what, "Requests of this API key must have a prompt, and so must those of what it makes. Set require_prompt.")
+	case tenancy.FieldGuardrails:
+		return denied(what, "Guardrails always apply to requests of this API key, and must to those of what it makes. Give guardrails that has all of this key's.")
 	case "budget_duration":
 		return denied(what, "What that may spend would begin anew sooner than what this API key may spend. Leave budget_duration out, or give one that is not shorter than this key's, if it has one.")
 	}

@@ -79,7 +79,7 @@ var ( // what worlds are made of
 func newWorld(t *rapid.T) *world {
 	w := &world{Office: tenancytest.NewOffice(t)}
 	for _, o := range worldOrgs {
-		w.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: o, Alias: string(o), Models: someModels(t), Prompts: somePrompts(t)}))
+		w.Must(tenancytest.CreateOrganization(tenancy.Organization{ID: o, Alias: string(o), Models: someModels(t), Prompts: somePrompts(t), Guardrails: someGuardrails(t)}))
 	}
 	for _, u := range worldUsers {
 		w.Must(tenancytest.CreateUser(tenancy.User{ID: u, Role: someRole(t), Models: someModels(t), Limits: someLimits(t)}))
@@ -95,7 +95,7 @@ func newWorld(t *rapid.T) *world {
 		}
 	}
 	for _, team := range worldTeams {
-		made := tenancy.Team{ID: team, Organization: someOrganization(t), Models: someModels(t), MemberPermissions: somePermissions(t), Prompts: somePrompts(t)}
+		made := tenancy.Team{ID: team, Organization: someOrganization(t), Models: someModels(t), MemberPermissions: somePermissions(t), Prompts: somePrompts(t), Guardrails: someGuardrails(t)}
 		w.Must(func(s *tenancy.Set, tx *record.Txn) error { _, err := s.CreateTeam(tx, made); return err })
 		for _, u := range worldUsers {
 			if oneIn(t, 2) {
@@ -174,9 +174,13 @@ func somePrompts(t *rapid.T) tenancy.PromptRules {
 	return out
 }
 
+func someGuardrails(t *rapid.T) []string {
+	return rapid.SampledFrom([][]string{nil, nil, nil, {"g"}, {"h"}, {"g", "h"}}).Draw(t, "guardrails")
+}
+
 func someKey(t *rapid.T, now time.Time) tenancy.Key {
 	k := tenancy.Key{
-		User: rapid.SampledFrom(append(slices.Clone(worldUsers), "")).Draw(t, "user"), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t),
+		User: rapid.SampledFrom(append(slices.Clone(worldUsers), "")).Draw(t, "user"), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t), Guardrails: someGuardrails(t),
 		Type: rapid.SampledFrom([]string{access.TypeDefault, access.TypeDefault, access.TypeDefault, access.TypeInference, access.TypeManagement, access.TypeReadOnly}).Draw(t, "type"),
 	}
 	if oneIn(t, 2) {
@@ -214,7 +218,7 @@ func (j judge) key(t *rapid.T, what string) int {
 	if what != "new key" {
 		old, _ := j.Set.Get(rapid.SampledFrom(j.keys).Draw(t, "changed").hash)
 		changed := *old
-		switch fresh := someKey(t, j.Time); rapid.IntRange(0, 6).Draw(t, "change") {
+		switch fresh := someKey(t, j.Time); rapid.IntRange(0, 7).Draw(t, "change") {
 		case 0:
 			changed.Models = fresh.Models
 		case 1:
@@ -227,6 +231,8 @@ func (j judge) key(t *rapid.T, what string) int {
 			changed.User = fresh.User
 		case 6:
 			changed.Prompts = fresh.Prompts
+		case 7:
+			changed.Guardrails = fresh.Guardrails
 		case 5:
 			changed.Team, changed.Organization = fresh.Team, fresh.Organization
 		}
@@ -334,7 +340,7 @@ type attempt struct {
 	at                  time.Time
 	spent               money.Pico
 	rate                uint32
-	prompt              string // that a request names; "none" for a request with instructions of its own, empty if it does not matter
+	prompt              string // that a request names; "none" for a request with instructions of its own, "g" or "h" for one that this guardrail leaves alone; empty if it does not matter
 }
 
 // cases are all attempts that tell worlds' keys apart.
@@ -343,7 +349,7 @@ func cases(now time.Time) func(func(attempt) bool) {
 		for _, model := range []string{"gpt-4o", "gpt-mini", "gpt-", "gpt-x", "openai/a", "openai/b", "openai/c", "openai/x", "y", "x", "yx"} {
 			for _, path := range []string{"POST /v1/chat/completions", "POST /embeddings", "POST /key/generate", "GET /key/list", "GET /team/info", "POST /team/new", "POST /v2/key/info"} {
 				for days := range 4 {
-					for _, prompt := range []string{"none", "q", "r"} {
+					for _, prompt := range []string{"none", "q", "r", "g", "h"} {
 						method, path, _ := strings.Cut(path, " ")
 						if !yield(attempt{model, method, path, now.Add(time.Duration(days)*24*time.Hour + time.Hour), 0, 0, prompt}) {
 							return
@@ -370,7 +376,7 @@ func (j judge) infers(k *tenancy.Key, c attempt, in id.Team) bool {
 	case c.path != "/v1/chat/completions" && c.path != "/embeddings", k.Type == access.TypeManagement || k.Type == access.TypeReadOnly,
 		!routed(k, c), !k.Expires.IsZero() && !c.at.Before(k.Expires),
 		k.Limits.MaxBudget != nil && c.spent > *k.Limits.MaxBudget, k.Limits.RPM != nil && c.rate > *k.Limits.RPM,
-		!listed(k.Models, c.model, k.Team != ""), !prompted(k.Prompts, c):
+		!listed(k.Models, c.model, k.Team != ""), !prompted(k.Prompts, k.Guardrails, c):
 		return false
 	}
 	if u, ok := j.Set.User(nil, k.User); ok && !listed(u.Models, c.model, false) {
@@ -383,17 +389,19 @@ func (j judge) infers(k *tenancy.Key, c attempt, in id.Team) bool {
 	}
 	o := k.Organization
 	if team, ok := j.Set.Team(nil, k.Team); ok {
-		if o = team.Organization; !listed(team.Models, c.model, false) || !prompted(team.Prompts, c) {
+		if o = team.Organization; !listed(team.Models, c.model, false) || !prompted(team.Prompts, team.Guardrails, c) {
 			return false
 		}
 	}
 	org, ok := j.Set.Organization(nil, o)
-	return !ok || listed(org.Models, c.model, false) && prompted(org.Prompts, c)
+	return !ok || listed(org.Models, c.model, false) && prompted(org.Prompts, org.Guardrails, c)
 }
 
-// prompted reports whether rules let a request have its prompt.
-func prompted(r tenancy.PromptRules, c attempt) bool {
+// prompted reports whether rules let a request have its prompt, or guardrails leave it alone.
+func prompted(r tenancy.PromptRules, guardrails []string, c attempt) bool {
 	switch c.prompt {
+	case "g", "h":
+		return !slices.Contains(guardrails, c.prompt)
 	case "":
 		return true
 	case "none":

@@ -9,7 +9,7 @@ import (
 )
 
 func (j judge) team(t *rapid.T) int {
-	after := tenancy.Team{ID: "new", Organization: someOrganization(t), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t)}
+	after := tenancy.Team{ID: "new", Organization: someOrganization(t), Models: someModels(t), Limits: someLimits(t), Prompts: somePrompts(t), Guardrails: someGuardrails(t)}
 	if oneIn(t, 2) { // closer to what may be let through
 		after.Organization = j.home()
 	}
@@ -18,11 +18,13 @@ func (j judge) team(t *rapid.T) int {
 		before = nil
 	} else {
 		changed := *before
-		switch rapid.IntRange(0, 3).Draw(t, "change") {
+		switch rapid.IntRange(0, 4).Draw(t, "change") {
 		case 0:
 			changed.Models = after.Models
 		case 2:
 			changed.Prompts = after.Prompts
+		case 3:
+			changed.Guardrails = after.Guardrails
 		case 1:
 			changed.Limits = after.Limits
 		default:
@@ -44,10 +46,10 @@ func (j judge) team(t *rapid.T) int {
 				return false
 			}
 			o, ok := j.Set.Organization(nil, team.Organization)
-			return listed(team.Models, c.model, false) && prompted(team.Prompts, c) && (!ok || listed(o.Models, c.model, false) && prompted(o.Prompts, c))
+			return listed(team.Models, c.model, false) && prompted(team.Prompts, team.Guardrails, c) && (!ok || listed(o.Models, c.model, false) && prompted(o.Prompts, o.Guardrails, c))
 		}
 	}
-	j.beyond(t, after, after.ID, []string{"none", "p", "q", "r"}, func(c attempt) bool { return has(&after)(c) && !has(before)(c) })
+	j.beyond(t, after, after.ID, []string{"none", "p", "q", "r", "g", "h"}, func(c attempt) bool { return has(&after)(c) && !has(before)(c) })
 	var had *tenancy.Limits
 	if before != nil {
 		had = &before.Limits

@@ -25,7 +25,7 @@ func (r *Rights) MayManageTeam(t *tenancy.Team) error {
 
 // MayGrantTeam refuses a team, as the operation would leave it, if the caller may
 // not make it so. before is nil for one that is new. Models, aliases of models, limits,
-// prompts, the organization and blocked are for those above the team. Models that the
+// prompts, guardrails, the organization and blocked are for those above the team. Models that the
 // organization has not are model_access_denied for every caller.
 func (r *Rights) MayGrantTeam(before, after *tenancy.Team) error {
 	if r.Admin() {
@@ -67,6 +67,8 @@ func (r *Rights) MayGrantTeam(before, after *tenancy.Team) error {
 		field = "limits"
 	case before.Prompts.Differing(after.Prompts) != "":
 		field = before.Prompts.Differing(after.Prompts)
+	case !slices.Equal(before.Guardrails, after.Guardrails):
+		field = tenancy.FieldGuardrails
 	default:
 		return r.checkDefaults(before, after)
 	}
@@ -135,11 +137,15 @@ func (r *Rights) organizationHas(before, after *tenancy.Team) error {
 func (r *Rights) teamWithin(before, after *tenancy.Team) error {
 	own, has, prompts := effectiveOf(r.set, r.tx, r.key), r.teamBounds(after), r.teamPrompts(after)
 	limits := r.set.TeamTerms(r.tx, after)
-	what := prompts.exceeding(own.prompts)
+	what, guards := prompts.exceeding(own.prompts), r.teamGuardrails(after)
+	if what == "" {
+		what = guards.exceeding(own.guards)
+	}
 	if !has.Within(own.inTeams()) {
 		what = "models"
 	}
-	if what != "" && (before == nil || !has.Within(r.teamBounds(before)) || prompts.exceeding(r.teamPrompts(before)) != "") {
+	if what != "" && (before == nil || !has.Within(r.teamBounds(before)) || prompts.exceeding(r.teamPrompts(before)) != "" ||
+		guards.exceeding(r.teamGuardrails(before)) != "") {
 		return exceeds(what)
 	}
 	if what = exceedingLimit(limits, own.limits); what != "" && (before == nil || exceedingLimit(limits, r.set.TeamTerms(r.tx, before)) != "") {

@@ -34,6 +34,7 @@ type Key struct {
 	Type          string            // one of the types that package access has
 	Limits        Limits
 	Prompts       PromptRules
+	Guardrails    []string // ids of those that always apply to its requests
 	Rotations     uint32
 	Rotated       time.Time  // zero if never
 	Successor     id.KeyHash // of a key that was replaced and is accepted until Expires
@@ -60,6 +61,7 @@ const (
 	keyByOrigin
 	keyByAliasClaim // by the names that claim an alias
 	keyByDefaultPrompt
+	keyByGuardrail
 )
 
 func newKeys() *table.Table[Key] {
@@ -82,6 +84,7 @@ func newKeys() *table.Table[Key] {
 			keyByOrigin:        func(k *Key) [][]byte { return givenHash(k.Origin) },
 			keyByAliasClaim:    aliasClaims,
 			keyByDefaultPrompt: func(k *Key) [][]byte { return given(k.Prompts.Default) },
+			keyByGuardrail:     func(k *Key) [][]byte { return guardrailKeys(k.Guardrails) },
 		},
 	})
 }
@@ -107,7 +110,7 @@ func (k *Key) record() *clusterv1.VirtualKey {
 		ExpiresUnixNano: record.Nanos(k.Expires), Blocked: k.Blocked, MetadataJson: k.Metadata,
 		TeamId: string(k.Team), UserId: string(k.User), OrganizationId: string(k.Organization),
 		Tags: k.Tags, Aliases: record.NamedValues(k.Aliases), AllowedRoutes: k.AllowedRoutes, KeyType: k.Type,
-		Limits: k.Limits.record(), Prompts: k.Prompts.record(), RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
+		Limits: k.Limits.record(), Prompts: k.Prompts.record(), Guardrails: k.Guardrails, RotationCount: k.Rotations, RotatedUnixNano: record.Nanos(k.Rotated),
 		GraceUntilUnixNano: record.Nanos(k.GraceUntil), AliasInPlace: k.aliasInPlace, BoundedByUserId: string(k.BoundedBy),
 	}
 	if k.Successor != (id.KeyHash{}) {
@@ -136,7 +139,7 @@ func decodeKey(_, value []byte) (*Key, error) {
 		Expires: record.FromNanos(r.GetExpiresUnixNano()), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		Team: id.Team(r.GetTeamId()), User: id.User(r.GetUserId()), Organization: id.Organization(r.GetOrganizationId()),
 		Tags: r.GetTags(), Aliases: record.FromNamedValues(r.GetAliases()), AllowedRoutes: r.GetAllowedRoutes(), Type: r.GetKeyType(),
-		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Guardrails: r.GetGuardrails(), Rotations: r.GetRotationCount(), Rotated: record.FromNanos(r.GetRotatedUnixNano()),
 		GraceUntil: record.FromNanos(r.GetGraceUntilUnixNano()), Meta: record.MetaOf(r.GetStamp()),
 		aliasInPlace: r.GetAliasInPlace(), BoundedBy: id.User(r.GetBoundedByUserId()),
 	}

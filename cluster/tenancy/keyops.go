@@ -140,8 +140,8 @@ func (b *KeyBatch) Update(after Key, ifRevision uint64) (*Key, error) {
 }
 
 // ready sees that a key can be written as it is, in the place of another or of
-// none. The last thing that it does is to note the use of the key's budget and
-// default prompt.
+// none. The last thing that it does is to note the use of the key's budget,
+// default prompt and guardrails.
 func (b *KeyBatch) ready(before, k *Key) error {
 	var bad int
 	if k.allowed, bad = access.Compile(k.Models); bad >= 0 {
@@ -161,6 +161,7 @@ func (b *KeyBatch) ready(before, k *Key) error {
 		return err
 	}
 	b.set.useDefaultPrompt(b.tx, before.Prompts, k.Prompts)
+	b.set.useGuardrails(b.tx, before.Guardrails, k.Guardrails)
 	return nil
 }
 
@@ -171,7 +172,7 @@ func (k *Key) takes(before *Key) bool {
 		k.Team != before.Team || k.User != before.User || k.Organization != before.Organization ||
 		k.Type != before.Type && k.Type != access.TypeDefault ||
 		len(k.AllowedRoutes) > 0 && !slices.Equal(k.AllowedRoutes, before.AllowedRoutes) ||
-		k.Prompts.takes(before.Prompts) ||
+		k.Prompts.takes(before.Prompts) || takesGuardrails(before.Guardrails, k.Guardrails) ||
 		narrows(before.Models, k.Models, before.Limits, k.Limits)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // collection is something that records are added to: the keys and members of a
 // team, what belongs to a user or an organization, those who have a budget's terms, what
-// needs a prompt, the hashes that have followed the first one of an account.
+// needs a prompt or a guardrail, the hashes that have followed the first one of an account.
 type collection struct {
 	what string // one of the letters below
 	id   string
@@ -28,6 +28,7 @@ const (
 	ofBudget       = "b"
 	ofAccount      = "a"
 	ofPrompt       = "p"
+	ofGuardrail    = "g"
 )
 
 func (c collection) key() []byte { return record.Join(c.what, c.id) }

@@ -16,12 +16,13 @@ import (
 
 // Organization owns teams, keys, prompts and guardrails.
 type Organization struct {
-	ID       id.Organization
-	Alias    string   // unique
-	Models   []string // what its keys may use; empty means everything
-	Metadata string   // text of a JSON object; empty for none
-	Limits   Limits
-	Prompts  PromptRules
+	ID         id.Organization
+	Alias      string   // unique
+	Models     []string // what its keys may use; empty means everything
+	Metadata   string   // text of a JSON object; empty for none
+	Limits     Limits
+	Prompts    PromptRules
+	Guardrails []string // ids of those that always apply to requests of its keys
 	record.Meta
 
 	allowed *access.Models
@@ -44,6 +45,7 @@ const (
 	organizationByAlias         = 0
 	organizationByBudget        = 1
 	organizationByDefaultPrompt = 2
+	organizationByGuardrail     = 3
 
 	organizationMemberByOrganization = 0
 	organizationMemberByUser         = 1
@@ -59,6 +61,7 @@ func newOrganizations() *table.Table[Organization] {
 		Encode: func(o *Organization) proto.Message {
 			return &clusterv1.Organization{
 				Id: string(o.ID), Alias: o.Alias, Models: o.Models, MetadataJson: o.Metadata, Limits: o.Limits.record(), Prompts: o.Prompts.record(),
+				Guardrails: o.Guardrails,
 			}
 		},
 		Decode: decodeOrganization,
@@ -66,6 +69,7 @@ func newOrganizations() *table.Table[Organization] {
 			organizationByAlias:         func(o *Organization) [][]byte { return given(o.Alias) },
 			organizationByBudget:        func(o *Organization) [][]byte { return given(string(o.Limits.Budget)) },
 			organizationByDefaultPrompt: func(o *Organization) [][]byte { return given(o.Prompts.Default) },
+			organizationByGuardrail:     func(o *Organization) [][]byte { return guardrailKeys(o.Guardrails) },
 		},
 	})
 }
@@ -77,7 +81,7 @@ func decodeOrganization(_, value []byte) (*Organization, error) {
 	}
 	o := &Organization{
 		ID: id.Organization(r.GetId()), Alias: r.GetAlias(), Models: r.GetModels(), Metadata: r.GetMetadataJson(),
-		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Meta: record.MetaOf(r.GetStamp()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Guardrails: r.GetGuardrails(), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
 	if o.allowed, bad = access.Compile(o.Models); bad >= 0 {

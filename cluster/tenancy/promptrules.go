@@ -3,8 +3,6 @@ package tenancy
 import (
 	"iter"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -71,23 +69,17 @@ func (s *Set) UsePrompt(tx *record.Txn, prompt string) { s.grow(tx, collection{o
 // that needs the prompt becomes a precondition of the transaction.
 func (s *Set) CheckPromptUnused(tx *record.Txn, prompt string) error {
 	s.sawAll(tx, collection{ofPrompt, prompt})
-	var used []string
-	for noun, n := range map[string]int{
+	used := counted(map[string]int{
 		"keys":          count(s.keys.By(keyByDefaultPrompt, []byte(prompt))),
 		"teams":         count(s.teams.By(teamByDefaultPrompt, []byte(prompt))),
 		"organizations": count(s.organizations.By(organizationByDefaultPrompt, []byte(prompt))),
-	} {
-		if n > 0 {
-			used = append(used, noun+": "+strconv.Itoa(n))
-		}
-	}
-	if used == nil {
+	})
+	if used == "" {
 		return nil
 	}
-	slices.Sort(used)
 	return &fault.Error{
 		Kind: fault.Conflict, Code: "prompt_in_use", Param: "name",
-		Detail: "The prompt is a default_prompt_id (" + strings.Join(used, ", ") + "). Change or clear it there first.",
+		Detail: "The prompt is a default_prompt_id (" + used + "). Change or clear it there first.",
 	}
 }
 

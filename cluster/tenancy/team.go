@@ -30,6 +30,7 @@ type Team struct {
 	MemberKeyDuration    string // the longest that a member's key is valid; empty for no bound
 	Limits               Limits
 	Prompts              PromptRules
+	Guardrails           []string // ids of those that always apply to requests of its keys
 	record.Meta
 
 	allowed *access.Models
@@ -62,6 +63,7 @@ const (
 	teamByAge           = 2
 	teamByBudget        = 3
 	teamByDefaultPrompt = 4
+	teamByGuardrail     = 5
 
 	teamMemberByTeam = 0
 	teamMemberByUser = 1
@@ -82,6 +84,7 @@ func newTeams() *table.Table[Team] {
 			teamByAge:           func(t *Team) [][]byte { return [][]byte{record.Newest(t.CreatedAt)} },
 			teamByBudget:        func(t *Team) [][]byte { return given(string(t.Limits.Budget)) },
 			teamByDefaultPrompt: func(t *Team) [][]byte { return given(t.Prompts.Default) },
+			teamByGuardrail:     func(t *Team) [][]byte { return guardrailKeys(t.Guardrails) },
 		},
 	})
 }
@@ -92,7 +95,7 @@ func (t *Team) record() *clusterv1.Team {
 		Tags: t.Tags, Blocked: t.Blocked, MetadataJson: t.Metadata, MemberPermissions: t.MemberPermissions,
 		MemberBudgetPico: (*int64)(t.MemberBudget), MemberBudgetDuration: t.MemberBudgetDuration,
 		MemberRpmLimit: t.MemberRPM, MemberTpmLimit: t.MemberTPM, MemberKeyDuration: t.MemberKeyDuration, Limits: t.Limits.record(),
-		Prompts: t.Prompts.record(),
+		Prompts: t.Prompts.record(), Guardrails: t.Guardrails,
 	}
 }
 
@@ -106,7 +109,7 @@ func decodeTeam(_, value []byte) (*Team, error) {
 		ModelAliases: record.FromNamedValues(r.GetModelAliases()), Tags: r.GetTags(), Blocked: r.GetBlocked(), Metadata: r.GetMetadataJson(),
 		MemberPermissions: r.GetMemberPermissions(), MemberBudget: (*money.Pico)(r.MemberBudgetPico), MemberBudgetDuration: r.GetMemberBudgetDuration(),
 		MemberRPM: r.MemberRpmLimit, MemberTPM: r.MemberTpmLimit, MemberKeyDuration: r.GetMemberKeyDuration(),
-		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Meta: record.MetaOf(r.GetStamp()),
+		Limits: limitsFrom(r.GetLimits()), Prompts: promptRulesFrom(r.GetPrompts()), Guardrails: r.GetGuardrails(), Meta: record.MetaOf(r.GetStamp()),
 	}
 	var bad int
 	if t.allowed, bad = access.Compile(t.Models); bad >= 0 {

@@ -53,6 +53,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 		return nil, err
 	}
 	s.useDefaultPrompt(tx, before.Prompts, t.Prompts)
+	s.useGuardrails(tx, before.Guardrails, t.Guardrails)
 	if before.ID != "" && t.takes(before) {
 		tx.RequireFence()
 	}
@@ -106,7 +107,7 @@ func (t *Team) takes(before *Team) bool {
 	now := t.Permissions()
 	return t.Blocked && !before.Blocked ||
 		t.Organization != before.Organization ||
-		t.Prompts.takes(before.Prompts) ||
+		t.Prompts.takes(before.Prompts) || takesGuardrails(before.Guardrails, t.Guardrails) ||
 		narrows(before.Models, t.Models, before.Limits, t.Limits) ||
 		narrows(nil, nil, before.memberLimits(), t.memberLimits()) ||
 		slices.ContainsFunc(before.Permissions(), func(p string) bool { return !slices.Contains(now, p) })

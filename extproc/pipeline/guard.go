@@ -44,12 +44,18 @@ func (p *Pipeline) guard(ctx context.Context, x *Exchange) error {
 	return p.rebody(x, body)
 }
 
-// applied returns the guardrails of a request: those that it names, and then those that apply to all.
+// applied returns the guardrails of a request, each once: those that it names, those of its key, team
+// and organization, and those that apply to all.
 func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
-	named := x.Options.Guardrails
+	named, bound := x.Options.Guardrails, x.Principal.Guardrails()
 	if p.deps.Guardrails == nil || x.View.Guardrails == nil {
 		if len(named) > 0 {
 			return nil, noGuardrail(named[0].Param)
+		}
+		for i := range bound {
+			if len(bound[i].IDs) > 0 {
+				return nil, noBoundGuardrail(bound[i].Of)
+			}
 		}
 		return nil, nil
 	}
@@ -67,6 +73,15 @@ func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
 		}
 		add(g)
 	}
+	for i := range bound {
+		for _, guardrail := range bound[i].IDs {
+			g, ok := x.View.Guardrails.Get(guardrail)
+			if !ok || g.Organization != "" && g.Organization != x.Principal.Organization {
+				return nil, noBoundGuardrail(bound[i].Of)
+			}
+			add(g)
+		}
+	}
 	for _, g := range p.deps.Guardrails.Default(x.View.Guardrails, x.Principal.Organization) {
 		add(g)
 	}
@@ -79,6 +94,15 @@ func noGuardrail(param string) error {
 	return &fault.Error{
 		Kind: fault.Malformed, Code: "guardrail_not_found", Param: param,
 		Detail: "There is no guardrail of that name that this key may use.",
+	}
+}
+
+// noBoundGuardrail is the error for a guardrail that the key, its team or its organization has, and
+// that does not exist or is another organization's, as after a move of the team.
+func noBoundGuardrail(of string) error {
+	return &fault.Error{
+		Kind: fault.Malformed, Code: "guardrail_not_found", Param: "guardrail_id",
+		Detail: "The guardrails of the " + of + " have one that does not exist, or that another organization has. Have guardrails of the " + of + " changed.",
 	}
 }
 

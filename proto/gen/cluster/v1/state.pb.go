@@ -513,7 +513,9 @@ type VirtualKey struct {
 	// because that user made it as an admin or member of the team; empty for none.
 	BoundedByUserId string `protobuf:"bytes,24,opt,name=bounded_by_user_id,json=boundedByUserId,proto3" json:"bounded_by_user_id,omitempty"`
 	// Which prompts its requests use.
-	Prompts       *PromptRules `protobuf:"bytes,25,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	Prompts *PromptRules `protobuf:"bytes,25,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	// The ids of the guardrails that always apply to its requests.
+	Guardrails    []string `protobuf:"bytes,26,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -719,6 +721,13 @@ func (x *VirtualKey) GetBoundedByUserId() string {
 func (x *VirtualKey) GetPrompts() *PromptRules {
 	if x != nil {
 		return x.Prompts
+	}
+	return nil
+}
+
+func (x *VirtualKey) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
 	}
 	return nil
 }
@@ -1688,7 +1697,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
 	"\forganization\x18\x15 \x01(\tR\forganization\x128\n" +
-	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\x92\a\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xb8\a\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1718,7 +1727,10 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"parentHash\x12*\n" +
 	"\x0ealias_in_place\x18\x17 \x01(\bB\x04\x88\xb5\x18\x02R\faliasInPlace\x121\n" +
 	"\x12bounded_by_user_id\x18\x18 \x01(\tB\x04\x88\xb5\x18\x03R\x0fboundedByUserId\x127\n" +
-	"\aprompts\x18\x19 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\"b\n" +
+	"\aprompts\x18\x19 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12$\n" +
+	"\n" +
+	"guardrails\x18\x1a \x03(\tB\x04\x88\xb5\x18\bR\n" +
+	"guardrails\"b\n" +
 	"\vPromptRules\x12\x18\n" +
 	"\aallowed\x18\x01 \x03(\tR\aallowed\x12\x1d\n" +
 	"\n" +

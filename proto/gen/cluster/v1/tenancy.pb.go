@@ -40,6 +40,8 @@ type Organization struct {
 	Limits *Limits `protobuf:"bytes,5,opt,name=limits,proto3" json:"limits,omitempty"`
 	// Which prompts its requests use.
 	Prompts *PromptRules `protobuf:"bytes,6,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	// The ids of the guardrails that always apply to its requests.
+	Guardrails []string `protobuf:"bytes,7,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -114,6 +116,13 @@ func (x *Organization) GetLimits() *Limits {
 func (x *Organization) GetPrompts() *PromptRules {
 	if x != nil {
 		return x.Prompts
+	}
+	return nil
+}
+
+func (x *Organization) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
 	}
 	return nil
 }
@@ -242,6 +251,8 @@ type Team struct {
 	Limits *Limits `protobuf:"bytes,15,opt,name=limits,proto3" json:"limits,omitempty"`
 	// Which prompts its requests use.
 	Prompts *PromptRules `protobuf:"bytes,16,opt,name=prompts,proto3" json:"prompts,omitempty"`
+	// The ids of the guardrails that always apply to its requests.
+	Guardrails []string `protobuf:"bytes,17,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -386,6 +397,13 @@ func (x *Team) GetLimits() *Limits {
 func (x *Team) GetPrompts() *PromptRules {
 	if x != nil {
 		return x.Prompts
+	}
+	return nil
+}
+
+func (x *Team) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
 	}
 	return nil
 }
@@ -830,14 +848,17 @@ var File_cluster_v1_tenancy_proto protoreflect.FileDescriptor
 const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\n" +
 	"\x18cluster/v1/tenancy.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xff\x01\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xa5\x02\n" +
 	"\fOrganization\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12\x16\n" +
 	"\x06models\x18\x03 \x03(\tR\x06models\x12#\n" +
 	"\rmetadata_json\x18\x04 \x01(\tR\fmetadataJson\x12*\n" +
 	"\x06limits\x18\x05 \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x127\n" +
-	"\aprompts\x18\x06 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12'\n" +
+	"\aprompts\x18\x06 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12$\n" +
+	"\n" +
+	"guardrails\x18\a \x03(\tB\x04\x88\xb5\x18\bR\n" +
+	"guardrails\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xd4\x01\n" +
 	"\x12OrganizationMember\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12\x17\n" +
@@ -845,7 +866,7 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\x04role\x18\x03 \x01(\tR\x04role\x12+\n" +
 	"\x0fmax_budget_pico\x18\x04 \x01(\x03H\x00R\rmaxBudgetPico\x88\x01\x01\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampB\x12\n" +
-	"\x10_max_budget_pico\"\xf2\x05\n" +
+	"\x10_max_budget_pico\"\x98\x06\n" +
 	"\x04Team\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05alias\x18\x02 \x01(\tR\x05alias\x12'\n" +
@@ -863,7 +884,10 @@ const file_cluster_v1_tenancy_proto_rawDesc = "" +
 	"\x10member_tpm_limit\x18\r \x01(\rH\x02R\x0ememberTpmLimit\x88\x01\x01\x12.\n" +
 	"\x13member_key_duration\x18\x0e \x01(\tR\x11memberKeyDuration\x12*\n" +
 	"\x06limits\x18\x0f \x01(\v2\x12.cluster.v1.LimitsR\x06limits\x127\n" +
-	"\aprompts\x18\x10 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12'\n" +
+	"\aprompts\x18\x10 \x01(\v2\x17.cluster.v1.PromptRulesB\x04\x88\xb5\x18\aR\aprompts\x12$\n" +
+	"\n" +
+	"guardrails\x18\x11 \x03(\tB\x04\x88\xb5\x18\bR\n" +
+	"guardrails\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stampB\x15\n" +
 	"\x13_member_budget_picoB\x13\n" +
 	"\x11_member_rpm_limitB\x13\n" +

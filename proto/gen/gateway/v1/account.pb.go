@@ -502,6 +502,8 @@ type TeamRecord struct {
 	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
 	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
+	// The ids of the guardrails that always apply to requests of the team's keys.
+	Guardrails []string `protobuf:"bytes,55,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, in USD; null for no bound.
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
@@ -716,6 +718,13 @@ func (x *TeamRecord) GetRequirePrompt() bool {
 	return false
 }
 
+func (x *TeamRecord) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
 func (x *TeamRecord) GetMaxBudget() *wrapperspb.DoubleValue {
 	if x != nil {
 		return x.MaxBudget
@@ -926,7 +935,7 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tR\x06userId\x12;\n" +
 	"\n" +
 	"user_email\x18\x02 \x01(\v2\x1c.google.protobuf.StringValueR\tuserEmail\x12\x12\n" +
-	"\x04role\x18\x03 \x01(\tR\x04role\"\xd0\x14\n" +
+	"\x04role\x18\x03 \x01(\tR\x04role\"\xf0\x14\n" +
 	"\n" +
 	"TeamRecord\x12\x17\n" +
 	"\ateam_id\x18\x01 \x01(\tR\x06teamId\x12;\n" +
@@ -950,7 +959,10 @@ const file_gateway_v1_account_proto_rawDesc = "" +
 	"\x18team_member_key_duration\x18\x11 \x01(\v2\x1c.google.protobuf.StringValueR\x15teamMemberKeyDuration\x12'\n" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tR\x0eallowedPrompts\x12H\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
-	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12;\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12\x1e\n" +
+	"\n" +
+	"guardrails\x187 \x03(\tR\n" +
+	"guardrails\x12;\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
 	"\vsoft_budget\x18\x1f \x01(\v2\x1c.google.protobuf.DoubleValueR\n" +

@@ -61,6 +61,8 @@ type GenerateKeyRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,15,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,16,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the key, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,41,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -229,6 +231,13 @@ func (x *GenerateKeyRequest) GetRequirePrompt() bool {
 	return false
 }
 
+func (x *GenerateKeyRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
 func (x *GenerateKeyRequest) GetMaxBudget() float64 {
 	if x != nil && x.MaxBudget != nil {
 		return *x.MaxBudget
@@ -355,6 +364,8 @@ type KeyRecord struct {
 	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,22,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
 	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt bool `protobuf:"varint,23,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
+	// The ids of the guardrails that always apply to requests of the key.
+	Guardrails []string `protobuf:"bytes,55,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, in USD; null for no bound.
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
@@ -594,6 +605,13 @@ func (x *KeyRecord) GetRequirePrompt() bool {
 		return x.RequirePrompt
 	}
 	return false
+}
+
+func (x *KeyRecord) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *KeyRecord) GetMaxBudget() *wrapperspb.DoubleValue {
@@ -1376,6 +1394,8 @@ type UpdateKeyRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,15,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,16,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the key, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,62,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -1546,6 +1566,13 @@ func (x *UpdateKeyRequest) GetRequirePrompt() bool {
 		return *x.RequirePrompt
 	}
 	return false
+}
+
+func (x *UpdateKeyRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *UpdateKeyRequest) GetMaxBudget() float64 {
@@ -1940,6 +1967,8 @@ type RegenerateKeyRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,19,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the key must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,20,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the key, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,62,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -2114,6 +2143,13 @@ func (x *RegenerateKeyRequest) GetRequirePrompt() bool {
 		return *x.RequirePrompt
 	}
 	return false
+}
+
+func (x *RegenerateKeyRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *RegenerateKeyRequest) GetMaxBudget() float64 {
@@ -2547,7 +2583,7 @@ var File_gateway_v1_key_proto protoreflect.FileDescriptor
 const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\x14gateway/v1/key.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xd6\x16\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xa4\x17\n" +
 	"\x12GenerateKeyRequest\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
 	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
@@ -2566,7 +2602,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\aR\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x0f \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\bR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x10 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x10 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18) \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
 	"R\tmaxBudget\x88\x01\x01\x12F\n" +
@@ -2619,7 +2658,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\x82\x15\n" +
+	"_budget_id\"\xa2\x15\n" +
 	"\tKeyRecord\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x19\n" +
 	"\bkey_name\x18\x02 \x01(\tR\akeyName\x12\x14\n" +
@@ -2645,7 +2684,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x06status\x18\x14 \x01(\tR\x06status\x12'\n" +
 	"\x0fallowed_prompts\x18\x15 \x03(\tR\x0eallowedPrompts\x12H\n" +
 	"\x11default_prompt_id\x18\x16 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
-	"\x0erequire_prompt\x18\x17 \x01(\bR\rrequirePrompt\x12;\n" +
+	"\x0erequire_prompt\x18\x17 \x01(\bR\rrequirePrompt\x12\x1e\n" +
+	"\n" +
+	"guardrails\x187 \x03(\tR\n" +
+	"guardrails\x12;\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\v2\x1c.google.protobuf.DoubleValueR\tmaxBudget\x12=\n" +
 	"\vsoft_budget\x18\x1f \x01(\v2\x1c.google.protobuf.DoubleValueR\n" +
@@ -2747,7 +2789,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
 	"\vtotal_pages\x18\x04 \x01(\rR\n" +
 	"totalPages\x12\x12\n" +
-	"\x04size\x18\x05 \x01(\x05R\x04size\"\xe2\x17\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\"\xb0\x18\n" +
 	"\x10UpdateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2766,7 +2808,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x0f \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\aR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x10 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x10 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18> \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\tmaxBudget\x88\x01\x01\x12F\n" +
 	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
@@ -2838,7 +2883,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\vkey_aliases\x18\x02 \x03(\tB,\xbaH)\x92\x01&\x10\xe8\a\"!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\n" +
 	"keyAliases\"7\n" +
 	"\x12DeleteKeysResponse\x12!\n" +
-	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xdb\x19\n" +
+	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xa9\x1a\n" +
 	"\x14RegenerateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2857,7 +2902,10 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x12 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x13 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\aR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x14 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x14 \x01(\bH\bR\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18> \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\tR\tmaxBudget\x88\x01\x01\x12F\n" +
 	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +

@@ -43,6 +43,8 @@ type CreateOrganizationRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the organization's keys, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,41,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -148,6 +150,13 @@ func (x *CreateOrganizationRequest) GetRequirePrompt() bool {
 	return false
 }
 
+func (x *CreateOrganizationRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
 func (x *CreateOrganizationRequest) GetMaxBudget() float64 {
 	if x != nil && x.MaxBudget != nil {
 		return *x.MaxBudget
@@ -242,6 +251,8 @@ type OrganizationRecord struct {
 	DefaultPromptId *wrapperspb.StringValue `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3" json:"default_prompt_id,omitempty"`
 	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3" json:"require_prompt,omitempty"`
+	// The ids of the guardrails that always apply to requests of the organization's keys.
+	Guardrails []string `protobuf:"bytes,55,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// Its members; on info and list only.
 	Members []*OrganizationMembership `protobuf:"bytes,5,rep,name=members,proto3" json:"members,omitempty"`
 	// Ids of its teams; on info and list only.
@@ -367,6 +378,13 @@ func (x *OrganizationRecord) GetRequirePrompt() bool {
 		return x.RequirePrompt
 	}
 	return false
+}
+
+func (x *OrganizationRecord) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *OrganizationRecord) GetMembers() []*OrganizationMembership {
@@ -924,6 +942,8 @@ type UpdateOrganizationRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the organization's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the organization's keys, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,62,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -1031,6 +1051,13 @@ func (x *UpdateOrganizationRequest) GetRequirePrompt() bool {
 		return *x.RequirePrompt
 	}
 	return false
+}
+
+func (x *UpdateOrganizationRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *UpdateOrganizationRequest) GetMaxBudget() float64 {
@@ -1577,7 +1604,7 @@ var File_gateway_v1_organization_proto protoreflect.FileDescriptor
 const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"\x1dgateway/v1/organization.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xb1\x0f\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x18gateway/v1/account.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xff\x0f\n" +
 	"\x19CreateOrganizationRequest\x12`\n" +
 	"\x0forganization_id\x18\x01 \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x00R\x0eorganizationId\x88\x01\x01\x12X\n" +
 	"\x12organization_alias\x18\x02 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeR\x11organizationAlias\x12H\n" +
@@ -1585,7 +1612,10 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12Y\n" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\x01R\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18) \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\tmaxBudget\x88\x01\x01\x12F\n" +
 	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\n" +
@@ -1624,7 +1654,7 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\n" +
 	"_tpd_limitB\f\n" +
 	"\n" +
-	"_budget_id\"\xf7\x0e\n" +
+	"_budget_id\"\x97\x0f\n" +
 	"\x12OrganizationRecord\x12'\n" +
 	"\x0forganization_id\x18\x01 \x01(\tR\x0eorganizationId\x12-\n" +
 	"\x12organization_alias\x18\x02 \x01(\tR\x11organizationAlias\x12\x16\n" +
@@ -1632,7 +1662,10 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12'\n" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tR\x0eallowedPrompts\x12H\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\v2\x1c.google.protobuf.StringValueR\x0fdefaultPromptId\x12%\n" +
-	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12<\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bR\rrequirePrompt\x12\x1e\n" +
+	"\n" +
+	"guardrails\x187 \x03(\tR\n" +
+	"guardrails\x12<\n" +
 	"\amembers\x18\x05 \x03(\v2\".gateway.v1.OrganizationMembershipR\amembers\x12\x14\n" +
 	"\x05teams\x18\x06 \x03(\tR\x05teams\x12;\n" +
 	"\n" +
@@ -1704,7 +1737,7 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\x06org_id\x18\x01 \x01(\tB5\xbaH2\xd8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x05orgId\x12F\n" +
 	"\torg_alias\x18\x02 \x01(\tB)\xbaH&\xd8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeR\borgAlias\"a\n" +
 	"\x19ListOrganizationsResponse\x12D\n" +
-	"\rorganizations\x18\x01 \x03(\v2\x1e.gateway.v1.OrganizationRecordR\rorganizations\"\xb4\x10\n" +
+	"\rorganizations\x18\x01 \x03(\v2\x1e.gateway.v1.OrganizationRecordR\rorganizations\"\x82\x11\n" +
 	"\x19UpdateOrganizationRequest\x12^\n" +
 	"\x0forganization_id\x18\x01 \x01(\tB5\xbaH2\xc8\x01\x01r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeR\x0eorganizationId\x12Z\n" +
 	"\x12organization_alias\x18\x02 \x01(\tB&\xbaH#r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04AcmeH\x00R\x11organizationAlias\x88\x01\x01\x12H\n" +
@@ -1712,7 +1745,10 @@ const file_gateway_v1_organization_proto_rawDesc = "" +
 	"\bmetadata\x18\x04 \x01(\v2\x17.google.protobuf.StructR\bmetadata\x12Y\n" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\x01R\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\x02R\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18> \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\tmaxBudget\x88\x01\x01\x12F\n" +
 	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\n" +

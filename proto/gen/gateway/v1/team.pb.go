@@ -317,6 +317,8 @@ type CreateTeamRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the team's keys, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,41,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -496,6 +498,13 @@ func (x *CreateTeamRequest) GetRequirePrompt() bool {
 		return *x.RequirePrompt
 	}
 	return false
+}
+
+func (x *CreateTeamRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *CreateTeamRequest) GetMaxBudget() float64 {
@@ -1053,6 +1062,8 @@ type UpdateTeamRequest struct {
 	DefaultPromptId *string `protobuf:"bytes,21,opt,name=default_prompt_id,json=defaultPromptId,proto3,oneof" json:"default_prompt_id,omitempty"`
 	// Whether requests of the team's keys must name a prompt, unless there is a default, and may not send system or developer messages.
 	RequirePrompt *bool `protobuf:"varint,22,opt,name=require_prompt,json=requirePrompt,proto3,oneof" json:"require_prompt,omitempty"`
+	// The guardrails that always apply to requests of the team's keys, by id or name; requests cannot switch one off. Those of the key, its team and its organization all apply.
+	Guardrails []string `protobuf:"bytes,62,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// The most that may be spent in one budget_duration, or ever if there is none, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
@@ -1230,6 +1241,13 @@ func (x *UpdateTeamRequest) GetRequirePrompt() bool {
 		return *x.RequirePrompt
 	}
 	return false
+}
+
+func (x *UpdateTeamRequest) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 func (x *UpdateTeamRequest) GetMaxBudget() float64 {
@@ -2650,7 +2668,7 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\auser_id\x18\x01 \x01(\tB4\xbaH1\xd8\x01\x01r,2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x03adaR\x06userId\x12>\n" +
 	"\n" +
 	"user_email\x18\x02 \x01(\tB\x1f\xbaH\x1c\xd8\x01\x01r\x17\x18\xfe\x01\x92\x02\x0fada@example.com`\x01R\tuserEmail\x120\n" +
-	"\x04role\x18\x03 \x01(\tB\x1c\xbaH\x19\xc8\x01\x01r\x14R\x05adminR\x04user\x92\x02\x04userR\x04role\"\xb8\x1b\n" +
+	"\x04role\x18\x03 \x01(\tB\x1c\xbaH\x19\xc8\x01\x01r\x14R\x05adminR\x04user\x92\x02\x04userR\x04role\"\x86\x1c\n" +
 	"\x11CreateTeamRequest\x12T\n" +
 	"\ateam_id\x18\x01 \x01(\tB6\xbaH3r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchH\x00R\x06teamId\x88\x01\x01\x12N\n" +
 	"\n" +
@@ -2672,7 +2690,10 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\tR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
 	"\x0erequire_prompt\x18\x16 \x01(\bH\n" +
-	"R\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"R\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18) \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\vR\tmaxBudget\x88\x01\x01\x12F\n" +
 	"\vsoft_budget\x18\x1f \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00T@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\fR\n" +
@@ -2767,7 +2788,7 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x04page\x18\x03 \x01(\x05R\x04page\x12\x1b\n" +
 	"\tpage_size\x18\x04 \x01(\x05R\bpageSize\x12\x1f\n" +
 	"\vtotal_pages\x18\x05 \x01(\rR\n" +
-	"totalPages\"\xac\x1a\n" +
+	"totalPages\"\xfa\x1a\n" +
 	"\x11UpdateTeamRequest\x12R\n" +
 	"\ateam_id\x18\x01 \x01(\tB9\xbaH6\xc8\x01\x01r12$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\bresearchR\x06teamId\x12N\n" +
 	"\n" +
@@ -2788,7 +2809,10 @@ const file_gateway_v1_team_proto_rawDesc = "" +
 	"\x18team_member_key_duration\x18\x0e \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\aR\x15teamMemberKeyDuration\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x14 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
 	"\x11default_prompt_id\x18\x15 \x01(\tB)\xbaH&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportH\bR\x0fdefaultPromptId\x88\x01\x01\x12*\n" +
-	"\x0erequire_prompt\x18\x16 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12D\n" +
+	"\x0erequire_prompt\x18\x16 \x01(\bH\tR\rrequirePrompt\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18> \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrails\x12D\n" +
 	"\n" +
 	"max_budget\x18\x1e \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00\x88*aA)\x00\x00\x00\x00\x00\x00\x00\x00H\n" +
 	"R\tmaxBudget\x88\x01\x01\x12F\n" +
