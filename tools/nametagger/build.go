@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/modelgateway/modelgateway/extproc/guard/names/tagger"
 )
 
@@ -27,17 +29,30 @@ func build(l *lists, letters []letter, n size) (lex, weights []byte, err error) 
 		}
 		lexicons = append(lexicons, lx)
 	}
-	lb := newLabeller(words, letters, nil)
+	lb := newLabeller(words, letters, labels())
 	var docs []document
 	for i := range letters {
 		d := document{text: letters[i].text, spans: lb.label(&letters[i])}
 		docs = append(docs, d)
 	}
-	g := newGenerator(newPool(l, 1))
-	for i := range letters {
-		docs = append(docs, g.exchange(&docs[i]))
+	material := func(seed uint64) []document {
+		g := newGenerator(newPool(l, seed))
+		all := slices.Clone(docs)
+		for i := range docs {
+			all = append(all, g.exchange(&docs[i]))
+		}
+		return append(all, g.documents(n.texts)...)
 	}
-	docs = append(docs, g.documents(n.texts)...)
-	a := trainer{epochs: n.epochs, rare: 2, margin: 10, lexicons: lexicons, seed: 1}.train(docs)
-	return lex, a.pruned(tagger.MostFeatures, 8), nil
+	tr := trainer{epochs: max(1, n.epochs/2), rare: 3, margin: 10, lexicons: lexicons, seed: 1}
+	first, err := tagger.NewWeights(string(tr.train(material(1)).pruned(tagger.MostFeatures, 8)), tagger.Margins{Person: -180, Location: -180, Learned: 40})
+	if err != nil {
+		return nil, nil, err
+	}
+	whole, err := tagger.NewLexicon(string(lex))
+	if err != nil {
+		return nil, nil, err
+	}
+	guess(docs, whole, first, 100)
+	tr.epochs = n.epochs
+	return lex, tr.train(material(2)).pruned(tagger.MostFeatures, 8), nil
 }

@@ -13,7 +13,7 @@ var templateLines string
 type template struct {
 	text              string
 	noPerson, noPlace bool
-	notFirst          bool // the first person's name is none
+	except            string // the number of a person whose name is none, "others" for all but the first
 }
 
 func templates() []template {
@@ -26,9 +26,14 @@ func templates() []template {
 		for _, option := range []struct {
 			suffix string
 			set    *bool
-		}{{" -person", &t.noPerson}, {" -place", &t.noPlace}, {" -1", &t.notFirst}} {
+		}{{" -person", &t.noPerson}, {" -place", &t.noPlace}} {
 			if cut, ok := strings.CutSuffix(line, option.suffix); ok {
 				line, *option.set = cut, true
+			}
+		}
+		for _, except := range []string{"1", "3", "others"} {
+			if cut, ok := strings.CutSuffix(line, " -"+except); ok {
+				line, t.except = cut, except
 			}
 		}
 		t.text = strings.ReplaceAll(line, `\n`, "\n")
@@ -97,7 +102,7 @@ func (g *generator) fill(d *document, t *template, persons map[string]personName
 		switch name {
 		case "person", "given", "family":
 			text = g.name(name, number, persons)
-			if !t.noPerson && (!t.notFirst || number != "1") {
+			if !t.noPerson && t.except != number && (t.except != "others" || number == "1") {
 				kind = spanPerson
 			}
 		case "initial":

@@ -123,7 +123,7 @@ func (l *labeller) longest(ws []word) (int, int) {
 			}
 			b.WriteString(w.text)
 		}
-		if kind, ok := l.known[b.String()]; ok {
+		if kind, ok := l.known[b.String()]; ok && (n > 1 || len(ws) == 1 || kind != spanPerson) {
 			return n, kind
 		}
 		if n > 1 && l.people[b.String()] {
@@ -165,6 +165,8 @@ func (l *labeller) guess(line string, ws []word, i int, own map[string]bool) (in
 			return n, spanPerson
 		case titled && plain:
 			return n, spanPerson
+		case strings.ToUpper(w.text) == w.text && w.lower() > 1 || w.lower() > 5:
+			return 1, 0
 		case w.given() > 0 || w.family() > 1 || w.place() > 0 || last.family() > 1 || last.given() > 0:
 			return 1, spanUnknown
 		}
@@ -182,6 +184,8 @@ func (l *labeller) guess(line string, ws []word, i int, own map[string]bool) (in
 		return 1, spanPerson
 	case w.place() == 3 && w.given() == 0 && w.lower() <= 2 && i == 0 && next == nil:
 		return 1, spanPlace
+	case strings.ToUpper(w.text) == w.text && (len(w.text) < 4 || w.lower() > 2):
+		return 1, 0
 	case (w.given() > 0 || w.family() > 1 || w.place() > 0) && w.lower() <= 4:
 		return 1, spanUnknown
 	}

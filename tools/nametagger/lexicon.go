@@ -78,8 +78,9 @@ func lexicon(l *lists, counts map[string]*cased) entries {
 	}
 	for h, known := range e {
 		lower := known >> tagger.LowerShift & 7
-		name := known>>tagger.GivenShift&3 >= 2 || known&tagger.Country != 0 || known>>tagger.PlaceShift&3 == 3 || known>>tagger.FamilyShift&3 == 3
-		if name && lower <= 1 && known&(tagger.Function|tagger.Title|tagger.Particle|tagger.OrgWord|tagger.Calendar) == 0 {
+		given, family, place := known>>tagger.GivenShift&3, known>>tagger.FamilyShift&3, known>>tagger.PlaceShift&3
+		name := lower <= 3 && (given == 3 || place == 3 || known&tagger.Country != 0) || lower <= 1 && (given == 2 || family == 3)
+		if name && known&(tagger.Function|tagger.Title|tagger.Particle|tagger.OrgWord|tagger.Calendar) == 0 {
 			e[h] |= tagger.LowerName
 		}
 	}

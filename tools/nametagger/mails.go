@@ -48,6 +48,27 @@ func readMails(dir string, groups ...string) ([]letter, error) {
 	return out, nil
 }
 
+// readSpeeches reads the speeches of a package that were given in or after a year, which their names begin with.
+func readSpeeches(dir, since string) ([]letter, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(files)
+	var out []letter
+	for _, file := range files {
+		if filepath.Base(file) < since {
+			continue
+		}
+		b, err := os.ReadFile(file) //nolint:gosec // the folder is the caller's
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, letter{file: file, text: string(b)})
+	}
+	return out, nil
+}
+
 // parseMail reads a mail. Paragraphs that were in seen are left out: mails quote each other.
 func parseMail(b []byte, seen map[string]bool) (letter, bool) {
 	if bytes.HasPrefix(b, []byte("From ")) {

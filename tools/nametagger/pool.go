@@ -63,7 +63,7 @@ func newPool(l *lists, seed uint64) *pool {
 		}
 		return out
 	}
-	p.nouns = append(common("Singular", "Plural", "Uncountable"), usable2(l.Faker["en"].Words)...)
+	p.nouns = append(common("Singular", "Plural", "Uncountable"), plainWords(l.Faker["en"].Words)...)
 	p.verbs, p.adjs, p.adverbs = common("Infinitive"), common("Adjective"), common("Adverb")
 	p.jobs, p.demonym = common("Actor"), common("Demonym")
 	for _, tag := range []string{"Organization", "SportsTeam", "ProperNoun"} {
@@ -87,7 +87,8 @@ func usable(names []string, words int) (out []string) {
 	return out
 }
 
-func usable2(words []string) (out []string) {
+// plainWords returns the words in lower case that are neither short nor composed.
+func plainWords(words []string) (out []string) {
 	for _, w := range words {
 		if !strings.ContainsAny(w, " '-.") && len(w) > 3 {
 			out = append(out, strings.ToLower(w))
@@ -189,8 +190,8 @@ func (p *pool) invent() string {
 }
 
 func (p *pool) city() string {
-	if p.chance(60) {
-		return p.early(p.cities, 1500)
+	if p.chance(75) {
+		return p.early(p.cities, 2000)
 	}
 	return p.early(p.cities, 20000)
 }
@@ -215,7 +216,13 @@ func (p *pool) slot(name string) (text string, place bool) {
 	case "product":
 		return titled(p.one(p.adjs)) + " " + titled(p.one(p.nouns)), false
 	case "street":
-		return p.one([]string{titled(p.one(p.nouns)), title(p.one(p.lists.Census.Family[:3000]))}) + " " + p.one([]string{"Street", "Road", "Avenue", "Lane", "Drive", "Way", "Court"}), false
+		return p.one([]string{titled(p.one(p.nouns)), title(p.one(p.lists.Census.Family[:3000]))}) + " " + p.one([]string{"Street", "Road", "Avenue", "Lane", "Drive", "Way", "Court"}), true
+	case "eponym":
+		return p.one(strings.Fields("effect theorem number constant model test scale score series space spaces group groups transform distribution equation method principle paradox conjecture curve index cycle reaction disease syndrome lymphoma sign reflex procedure maneuver catheter telescope comet crater Act Amendment Plan Doctrine Report Commission Accord Rule rule rights reform Award Medal Prize Trophy Cup Museum Library engine valve drive knife screwdriver terrier setter")), false
+	case "address":
+		return p.address(), true
+	case "facility":
+		return p.facility(), true
 	case "orgsuffix":
 		return p.one(strings.Fields("Inc Inc. Ltd LLC GmbH Corp Group Bank Motors Brothers Capital Holdings Electronics Foods Pharma Software Labs Systems Hotel Airlines Records Books Press Insurance Consulting PLC AG")), false
 	case "lower":
@@ -231,9 +238,9 @@ func (p *pool) slot(name string) (text string, place bool) {
 
 func (p *pool) org() string {
 	switch k := p.r.IntN(10); {
-	case k < 2:
-		return p.invent() + p.one([]string{"", " Inc", " Ltd", " GmbH", " Group", " AG", " Corp"})
 	case k < 3:
+		return p.invent() + p.one([]string{"", " Inc", " Ltd", " GmbH", " Group", " AG", " Corp"})
+	case k < 4:
 		return titled(p.one(p.nouns)) + " " + titled(p.one(p.nouns))
 	}
 	return p.one(p.orgs)
@@ -303,4 +310,33 @@ func (p *pool) common(name string) string {
 		return p.one(strings.Fields("brother sister wife husband son daughter mother father friend boss neighbour colleague cousin aunt uncle girlfriend boyfriend roommate teacher doctor landlord grandmother grandfather boyfriend partner client"))
 	}
 	panic("templates.txt has no slot " + name)
+}
+
+// address returns a street with a number, in the forms of some countries. Many streets are named after persons.
+func (p *pool) address() string {
+	n := p.figure("num")
+	name := p.one([]string{p.person().full(), p.person().family, p.person().family, p.person().given, titled(p.one(p.nouns)), p.one(p.cities)})
+	switch p.r.IntN(4) {
+	case 0:
+		return p.one(strings.Fields("Calle Via Rue Rua Avenida Piazza Plaza Strada Ulica Camino Avenue Boulevard")) + " " + name + p.one([]string{" ", ", "}) + n
+	case 1:
+		return name + p.one([]string{"straße", "weg", "gatan", "straat", "laan", "gade", "platz", "allee", "katu", "vägen"}) + " " + n
+	case 2:
+		return n + " " + name + " " + p.one(strings.Fields("Street Road Avenue Lane Drive Way Court St Ave Rd Blvd Crescent Square Gardens Parkway Plains Groves Mills Ville Port"))
+	}
+	return p.one(strings.Fields("Flat Suite Apt. Unit Studio")) + " " + p.figure("digit") + p.one([]string{" ", ", "}) + name + " " + p.one(strings.Fields("Street Road Avenue Lane Drive Way Walk Hill Park Garden Springs Island Harbor Village"))
+}
+
+// facility returns the name of a place within a city or a landscape.
+func (p *pool) facility() string {
+	name := p.one([]string{p.person().family, title(p.one(p.lists.Census.Family[:3000])), titled(p.one(p.nouns)), titled(p.one(p.adjs)), p.one(p.cities), p.one(p.demonym)})
+	switch p.r.IntN(4) {
+	case 0:
+		return p.one(strings.Fields("Lake Mount Cape Fort Port Point Saint Camp Isle")) + " " + titled(name)
+	case 1:
+		return titled(name) + " " + p.one(strings.Fields("Street Avenue Road Square Boulevard Highway Bridge Tunnel Plaza Alley"))
+	case 2:
+		return titled(name) + " " + p.one(strings.Fields("Lake River Island Islands Mountains Hills Valley Bay Beach Forest Creek Canyon Falls Desert Peninsula Coast County District Province"))
+	}
+	return titled(name) + " " + p.one(strings.Fields("Park Airport Station Stadium Tower Castle Palace Cathedral Garden Gardens Hall Center Centre Mall Harbor Pier Theatre Library Museum"))
 }

@@ -167,6 +167,57 @@ func (t trainer) train(docs []document) *averaged {
 	return m.average()
 }
 
+// guess decides what unknown spans are, by a model that was trained without them. Where the model is
+// not certain, they stay unknown.
+func guess(docs []document, lexicon tagger.Lexicon, weights tagger.Weights, certain int32) {
+	g := tagger.New(lexicon)
+	for i := range docs {
+		d := &docs[i]
+		sure := map[int]bool{} // starts of candidates that are no names
+		choose := func(c *tagger.Candidate) (tagger.Tag, int32) {
+			tag, margin := weights.Choose(c)
+			if tag == tagger.Other && margin >= certain {
+				sure[c.Start] = true
+			}
+			return tag, margin
+		}
+		g.Reset()
+		names, _ := g.Scan(tagger.Text{Bytes: []byte(d.text), Ends: true}, 0, choose, nil)
+		var out []span
+		for k, n := 0, 0; k < len(d.spans); k++ {
+			s := d.spans[k]
+			if s.kind != spanUnknown {
+				out = append(out, s)
+				continue
+			}
+			for n < len(names) && names[n].End <= s.start {
+				n++
+			}
+			switch {
+			case n < len(names) && names[n].Start < s.end:
+				name := names[n]
+				last := 0
+				if len(out) > 0 {
+					last = out[len(out)-1].end
+				}
+				if name.Margin >= certain && name.Start >= last {
+					s = span{name.Start, name.End, int(spanPerson)}
+					if name.Tag == tagger.Location {
+						s.kind = spanPlace
+					}
+					for k+1 < len(d.spans) && d.spans[k+1].start < s.end {
+						k++
+					}
+				}
+				out = append(out, s)
+			case !sure[s.start]:
+				out = append(out, s)
+			}
+		}
+		d.spans = out
+	}
+}
+
 // averaged is the average of the weights over all steps, relative to those of no name, times the steps.
 type averaged struct {
 	index   []uint32

@@ -37,12 +37,16 @@ func New() *Engine {
 	if err != nil {
 		panic(err) // the file is part of the program
 	}
-	weights, err := tagger.NewWeights(weightsTable)
+	weights, err := tagger.NewWeights(weightsTable, margins())
 	if err != nil {
 		panic(err)
 	}
 	return &Engine{lexicon: lexicon, weights: weights}
 }
+
+// margins speak against each name, since training gives most of what it can find, and give that back if the
+// name was found before.
+func margins() tagger.Margins { return tagger.Margins{Person: -250, Location: -250, Learned: 260} }
 
 // Scanner returns a scanner for the texts of one request.
 func (e *Engine) Scanner() engine.Scanner {
@@ -82,7 +86,7 @@ func (s *scanner) Fork() engine.Scanner {
 func (s *scanner) Reset() { s.tagger.Reset() }
 
 // half is the margin at which the score is in the middle between the lowest and the highest one.
-const half = 60
+const half = 200
 
 // score returns how certain a name is: 0.5 if another tag was as good, towards 1 the larger the margin is.
 func score(margin int32) float32 {

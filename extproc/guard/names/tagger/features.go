@@ -27,7 +27,6 @@ type view struct {
 	word, shape uint32
 	class       uint32 // what the lexicon says, in all detail
 	coarse      uint32 // the same, with fewer values
-	cluster     uint32
 }
 
 // Borders of lines, in the place of a token.
@@ -50,7 +49,7 @@ func (t token) view() view {
 		return view{word: t.word, shape: t.word}
 	}
 	k := t.known
-	v := view{word: t.word, shape: uint32(t.shape), class: k & (1<<ClassShift - 1), cluster: k >> ClassShift & 0xFF}
+	v := view{word: t.word, shape: uint32(t.shape), class: k}
 	lower := k >> LowerShift & 7
 	v.coarse = 1 << 12
 	for i, set := range [...]bool{
@@ -171,12 +170,6 @@ func (l *list) describe(text []byte, cur *token, a *around) {
 		{n[1].class, n[1].shape, 0},
 		{c.coarse, start, 0},
 		{c.coarse, start, n[0].word},
-		{p[0].cluster, c.coarse, 0},
-		{n[0].cluster, c.coarse, 0},
-		{p[0].cluster, n[0].cluster, c.shape},
-		{p[1].cluster, p[0].cluster, 0},
-		{n[0].cluster, n[1].cluster, 0},
-		{c.cluster, c.shape, 0},
 		{p[2].word, p[1].word, p[0].word},
 		{p[1].word, c.coarse, p[0].shape},
 		{n[1].word, c.coarse, n[0].shape},

@@ -20,7 +20,6 @@ const (
 	LowerName   = 1 << 12 // a name even if it is in lower case
 	LowerShift  = 13      // how often the word is in lower case, three bits: 0 not known, 1 never, 7 always
 	Demonym     = 1 << 16 // "German"
-	ClassShift  = 17      // class of words in similar contexts, eight bits
 )
 
 // slotSize is the size of a slot in bytes: what is known of a word, and the upper half of its hash. The

@@ -49,8 +49,11 @@ type token struct {
 }
 
 func (t token) candidate() bool {
-	if t.shape == shapeTitle || t.shape == shapeUpper || t.shape == shapeCamel {
+	if t.shape == shapeTitle || t.shape == shapeCamel {
 		return t.known&Function == 0
+	}
+	if t.shape == shapeUpper {
+		return true // US is no us
 	}
 	if t.shape == shapeInitial {
 		return t.next == '.' || t.known&Function == 0

@@ -4,17 +4,13 @@ import "errors"
 
 const (
 	indexBits  = 22 // of a feature that tell it from others
-	weightBits = 18 // of the number of slots
+	slotCount  = 419_400
 	weightSize = 1 + Tags - 1
-	weightMask = 1<<weightBits - 1
 	farthest   = 15
-
-	// learnedBonus speaks for a name that was found before. Training texts are too short to tell how much.
-	learnedBonus = 40
 )
 
 // MostFeatures is the highest number of features that weights are kept for.
-const MostFeatures = (1 << weightBits) * 85 / 100
+const MostFeatures = slotCount * 85 / 100
 
 // Feature is a feature with its weights for each tag but Other, relative to that.
 type Feature struct {
@@ -23,28 +19,37 @@ type Feature struct {
 }
 
 // Weights says how much each feature speaks for each tag. It is a hash table in the form in which it
-// ships. A slot has the distance from its home, in its lower four bits, with the bits of the feature that its home does not tell,
-// and the weights. Slots with a common home are in order, so a search ends early.
-type Weights struct{ slots string }
+// ships. A slot has a byte and the weights. The byte has the distance from the slot's home in its lower four bits, and the lower four
+// bits of the feature, which tell it from the others with this home. The farther from home a feature is, the earlier it takes a slot, so a
+// search ends early.
+type Weights struct {
+	slots   string
+	margins Margins
+}
+
+// Margins move the balance between what is found and what is right. They add to the scores of a name.
+type Margins struct {
+	Person, Location int32 // of the first word of each
+	Learned          int32 // of a word that was in a person's name before
+}
 
 // NewWeights returns the weights that table is.
-func NewWeights(table string) (Weights, error) {
-	if len(table) != weightSize<<weightBits {
+func NewWeights(table string, margins Margins) (Weights, error) {
+	if len(table) != weightSize*slotCount {
 		return Weights{}, errors.New("weights have an unexpected size")
 	}
-	return Weights{slots: table}, nil
+	return Weights{slots: table, margins: margins}, nil
 }
 
 // MakeWeights returns the table of weights. Features that find no place are left out.
 func MakeWeights(features []Feature) []byte {
-	table := make([]byte, weightSize<<weightBits)
+	table := make([]byte, weightSize*slotCount)
 	for _, f := range features {
-		home := f.Index & weightMask
-		slot := [weightSize]byte{byte(f.Index>>weightBits)<<4 | 1}
+		slot := [weightSize]byte{byte(f.Index)<<4 | 1}
 		for tag, w := range f.Weights {
 			slot[tag+1] = byte(w)
 		}
-		for at := home; slot[0]&15 <= farthest; at = (at + 1) & weightMask {
+		for at := home(f.Index); ; at = next(at) {
 			there := table[at*weightSize:][:weightSize]
 			if there[0] == 0 {
 				copy(there, slot[:])
@@ -65,32 +70,44 @@ func MakeWeights(features []Feature) []byte {
 	return table
 }
 
+// home returns the slot where the search for a feature begins.
+func home(index uint32) uint32 { return uint32(uint64(index) * slotCount >> indexBits) }
+
+func next(slot uint32) uint32 {
+	if slot++; slot < slotCount {
+		return slot
+	}
+	return 0
+}
+
 // Choose returns the tag with the highest score, and by how much it is higher than the next one that is allowed.
 func (w Weights) Choose(c *Candidate) (Tag, int32) {
 	var score [Tags]int32
 	for _, f := range c.Features {
 		w.sum(f&(1<<indexBits-1), &score)
 	}
+	score[Person] += w.margins.Person
+	score[Location] += w.margins.Location
 	if c.Learned {
-		score[Person] += learnedBonus
-		score[PersonInside] += learnedBonus
+		score[Person] += w.margins.Learned
+		score[PersonInside] += w.margins.Learned
 	}
-	best, next := Other, int32(-1<<31)
+	best, second := Other, int32(-1<<31)
 	for tag := Person; tag < Tags; tag++ {
 		switch {
 		case !c.Allowed.Has(tag):
 		case score[tag] > score[best]:
-			best, next = tag, score[best]
+			best, second = tag, score[best]
 		default:
-			next = max(next, score[tag])
+			second = max(second, score[tag])
 		}
 	}
-	return best, score[best] - next
+	return best, score[best] - second
 }
 
 func (w Weights) sum(index uint32, score *[Tags]int32) {
-	want := byte(index>>weightBits)<<4 | 1
-	for at := index & weightMask; ; at = (at + 1) & weightMask {
+	want := byte(index)<<4 | 1
+	for at := home(index); ; at = next(at) {
 		slot := w.slots[at*weightSize:][:weightSize]
 		if slot[0] == want {
 			score[Person] += int32(int8(slot[1]))
