@@ -3,6 +3,7 @@ package guard
 import (
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/extproc/guard/engine"
+	"github.com/modelgateway/modelgateway/extproc/guard/injection"
 	"github.com/modelgateway/modelgateway/extproc/guard/names"
 	"github.com/modelgateway/modelgateway/extproc/guard/pii"
 	"github.com/modelgateway/modelgateway/extproc/guard/secrets"
@@ -13,9 +14,10 @@ import (
 // row here.
 func Makers() map[string]Maker {
 	return map[string]Maker{
-		"content_filter": contentFilter,
-		"detect_secret":  detectSecret,
-		"presidio":       presidio,
+		"content_filter":   contentFilter,
+		"detect_secret":    detectSecret,
+		"presidio":         presidio,
+		"prompt_injection": promptInjection,
 	}
 }
 
@@ -33,4 +35,8 @@ func contentFilter(e *guardrails.Engine) (engine.Engine, error) {
 
 func detectSecret(e *guardrails.Engine) (engine.Engine, error) {
 	return secrets.New(secrets.Settings{Detectors: e.Detectors})
+}
+
+func promptInjection(e *guardrails.Engine) (engine.Engine, error) {
+	return injection.New(injection.Settings{Threshold: e.Threshold})
 }
