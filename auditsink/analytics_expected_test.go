@@ -90,7 +90,13 @@ func expectedOf(t *testing.T, p *posted) map[string][]string {
 		t.Fatal(err)
 	}
 	n := len(p.attempts)
-	out["once"] = []string{line("audit", head.Size, head.Size, head.Size, head.Size), line("early", 0, 0, 0, 0), line("usage", n, n, n, n)}
+	findings := 0
+	for _, a := range p.attempts {
+		if a.Final {
+			findings += len(a.Violations)
+		}
+	}
+	out["once"] = []string{line("audit", head.Size, head.Size, head.Size, head.Size), line("early", 0, 0, 0, 0), line("findings", findings, findings, 0, 0), line("usage", n, n, n, n)}
 	maps.Copy(out, counted(t, p.attempts))
 	return out
 }
@@ -119,7 +125,7 @@ func debits(t *testing.T, p *posted) (sum money.Total) {
 // counted returns the results of the queries about what the daily rows do not have.
 func counted(t *testing.T, attempts []attempt) map[string][]string {
 	t.Helper()
-	tags, causes, steps, sources, took := groups{}, groups{}, groups{}, groups{}, map[string][]int64{}
+	tags, causes, steps, sources, found, took := groups{}, groups{}, groups{}, groups{}, groups{}, map[string][]int64{}
 	one := func(b bool) int64 {
 		if b {
 			return 1
@@ -145,6 +151,9 @@ func counted(t *testing.T, attempts []attempt) map[string][]string {
 		for _, f := range a.Failures {
 			causes.at(f.Provider, f.Cause).n[0]++
 		}
+		for _, v := range a.Violations {
+			found.at(v.Guardrail, v.Engine, v.Entity, v.Action).n[0] += v.Count
+		}
 		g := steps.at(a.Group)
 		for i, b := range []bool{true, a.Steps.Retries > 0, a.Steps.Fallbacks > 0, a.Outcome != usage.Success} {
 			g.n[i] += one(b)
@@ -163,5 +172,6 @@ func counted(t *testing.T, attempts []attempt) map[string][]string {
 		"retries_and_fallbacks": steps.lines(func(g *group) []any { return []any{g.n[0], g.n[1], g.n[2], g.n[3]} }),
 		"estimated_spend":       sources.lines(func(g *group) []any { return []any{dollars(t, g.spend), g.n[0]} }),
 		"p99_by_deployment":     slow,
+		"findings_by_guardrail": found.lines(func(g *group) []any { return []any{g.n[0]} }),
 	}
 }

@@ -133,6 +133,14 @@ func (p *posted) draw() (a attempt) {
 	if a.Outcome == usage.Failed {
 		a.Failures = []usage.Failure{{Attempt: 1, Provider: a.Provider, Cause: pick("http_429", "connect_refused"), Message: "canary-message"}}
 	}
+	if r.IntN(5) == 0 {
+		a.Guardrails = []string{"pii"}
+		for range r.IntN(3) {
+			a.Violations = append(a.Violations, usage.Violation{
+				Guardrail: "pii", Engine: "presidio", Hook: "pre_call", Entity: pick("PERSON", "URL"), Action: "anonymize", Place: pick("", "messages[0].content"), Count: 1 + r.Int64N(3),
+			})
+		}
+	}
 	return a
 }
 
@@ -161,6 +169,7 @@ func TestAnalytics(t *testing.T) {
 	once := filepath.Join(t.TempDir(), "once.sql")
 	if err := os.WriteFile(once, []byte(`SELECT 'usage', count(*), count(DISTINCT "row"), count(DISTINCT event_id), max("row") FROM usage
 UNION ALL SELECT 'audit', count(*), count(DISTINCT number), count(DISTINCT event_id), max(number) FROM audit
+UNION ALL SELECT 'findings', count(*), count(v->>'$.entity'), 0, 0 FROM (SELECT unnest(guardrail_violations) AS v FROM audit WHERE event_type = 'request.guardrail_triggered')
 UNION ALL SELECT 'early', count(*), 0, 0, 0 FROM usage WHERE CAST(end_time AS DATE) > dt AND end_time < TIMESTAMPTZ '2000-06-01 00:00:00Z'`), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -32,12 +32,14 @@ type auditRow struct {
 	Cost                decimal        `parquet:"cost_usd,decimal(12:38)" json:"-"`
 	LatencyMs           int64          `parquet:"latency_ms"            json:"latency_ms"`
 	GuardrailID         string         `parquet:"guardrail_id,optional,dict" json:"guardrail_id"`
-	GuardrailViolations []string       `parquet:"guardrail_violations,list" json:"guardrail_violations"`
+	GuardrailViolations []string       `parquet:"guardrail_violations,list" json:"-"`
 	FallbackCount       int64          `parquet:"fallback_count"        json:"fallback_count"`
 	PolicyVersion       int64          `parquet:"policy_version"        json:"policy_version"`
 	PreviousHash        string         `parquet:"previous_event_hash"   json:"previous_event_hash"`
 	Hash                string         `parquet:"hash"                  json:"-"`
 	CostText            jsontext.Value `parquet:"-"                     json:"cost_usd"`
+
+	Violations []jsontext.Value `parquet:"-" json:"guardrail_violations"`
 }
 
 // WriteAudit writes a file with the audit records that read passes to its function. It passes
@@ -69,6 +71,9 @@ func auditOf(r audit.Record) (row auditRow, err error) {
 		return row, err
 	}
 	row.Number, row.Recorded, row.Cost = int64(r.Number), r.Recorded, decimalOf(cost)
+	for _, v := range row.Violations {
+		row.GuardrailViolations = append(row.GuardrailViolations, string(v))
+	}
 	row.Hash = "sha256:" + hex.EncodeToString(r.Hash[:])
 	return row, nil
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 )
@@ -56,6 +58,8 @@ type usageRow struct {
 	PromptID      string     `parquet:"prompt_id,optional,dict"`
 	PromptVersion *int32     `parquet:"prompt_version,optional"`
 	PromptLabel   string     `parquet:"prompt_label,optional,dict"`
+	Guardrails    []string   `parquet:"guardrails,list"`
+	Violations    string     `parquet:"guardrail_violations,optional"` // a list, as JSON
 }
 
 // failure is a failed attempt of the request. It has no message, because a provider's message may
@@ -94,6 +98,7 @@ func usageOf(number uint64, r *ledger.Record) usageRow {
 		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
 		Final: r.Final, ClientStatus: int32(r.ClientStatus), Failures: failuresOf(r.Failures),
 		PromptID: r.Prompt.ID, PromptVersion: versionOrNull(r.Prompt.Version), PromptLabel: r.Prompt.Label,
+		Guardrails: r.Guardrails, Violations: violationsOf(r.Violations),
 	}
 }
 
@@ -115,4 +120,36 @@ func failuresOf(list []usage.Failure) []failure {
 		}
 	}
 	return out
+}
+
+// violation is what a guardrail has found, as GET /spend/logs names its fields.
+type violation struct {
+	Guardrail string  `json:"guardrail_id"`
+	Engine    string  `json:"engine"`
+	Hook      string  `json:"hook"`
+	Entity    string  `json:"entity"`
+	Action    string  `json:"action"`
+	Count     int64   `json:"count"`
+	Place     *string `json:"place"`
+	Offset    int64   `json:"offset"`
+}
+
+// violationsOf returns a list as JSON; empty for none.
+func violationsOf(list []usage.Violation) string {
+	if len(list) == 0 {
+		return ""
+	}
+	out := make([]violation, len(list))
+	for i := range list {
+		v := &list[i]
+		out[i] = violation{Guardrail: v.Guardrail, Engine: v.Engine, Hook: v.Hook, Entity: v.Entity, Action: v.Action, Count: v.Count, Offset: v.Offset}
+		if v.Place != "" {
+			out[i].Place = &v.Place
+		}
+	}
+	text, err := json.Marshal(out)
+	if err != nil { // a text is not UTF-8, which no record contains
+		return ""
+	}
+	return string(text)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/ledger"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // someUsage passes n records to fn.
@@ -96,5 +97,27 @@ func TestErrors(t *testing.T) {
 	})
 	if err == nil {
 		t.Error("a record without an amount is accepted")
+	}
+}
+
+// TestFindingsOfGuardrails are a list of objects, as JSON in both kinds of files.
+func TestFindingsOfGuardrails(t *testing.T) {
+	r := ledger.Record{Node: "n1"}
+	if row := usageOf(1, &r); row.Guardrails != nil || row.Violations != "" {
+		t.Errorf("without guardrails: %q, %q", row.Guardrails, row.Violations)
+	}
+	r.Guardrails = []string{"pii", "keys"}
+	r.Violations = []usage.Violation{
+		{Guardrail: "pii", Engine: "presidio", Hook: "pre_call", Entity: "PERSON", Action: "anonymize", Place: "messages[0].content", Offset: 3, Count: 2},
+		{Guardrail: "pii", Engine: "presidio", Hook: "post_call", Entity: "PERSON", Action: "block", Count: 1},
+	}
+	want := `[{"guardrail_id":"pii","engine":"presidio","hook":"pre_call","entity":"PERSON","action":"anonymize","count":2,"place":"messages[0].content","offset":3},` +
+		`{"guardrail_id":"pii","engine":"presidio","hook":"post_call","entity":"PERSON","action":"block","count":1,"place":null,"offset":0}]`
+	if row := usageOf(1, &r); row.Violations != want || len(row.Guardrails) != 2 {
+		t.Errorf("%q, %s", row.Guardrails, row.Violations)
+	}
+	row, err := auditOf(audit.Record{Number: 1, External: []byte(`{"cost_usd":1,"guardrail_violations":[{"count":2,"place":null},{"count":1}],"timestamp":"2026-06-29T10:00:00.123456Z"}`)})
+	if err != nil || len(row.GuardrailViolations) != 2 || row.GuardrailViolations[0] != `{"count":2,"place":null}` {
+		t.Errorf("%q %v", row.GuardrailViolations, err)
 	}
 }

@@ -94,8 +94,8 @@ func TestGuardrailsInEveryLanguage(t *testing.T) {
 				k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{served.deployment}, Router: quick(0)},
 					withGuardrails(t, map[string]guardrails.Guardrail{"polite": bothHooks("")}))
 				e := k.open(t)
-				named := strings.Replace(asked.body, "{", `{"guardrail_id":"polite",`, 1)
-				out := e.request(to(e, asked.path), named)
+				asks := strings.Replace(asked.body, "{", `{"guardrail_id":"polite",`, 1)
+				out := e.request(to(e, asked.path), asks)
 				if out.refused != nil || strings.Contains(out.body, "Hello") || strings.Contains(out.body, "guardrail") || !strings.Contains(out.body, "[GREETING]") {
 					t.Fatalf("the provider gets %s, refused %+v", out.body, out.refused)
 				}
@@ -106,7 +106,7 @@ func TestGuardrailsInEveryLanguage(t *testing.T) {
 				recordedTheSame(t, k, e)
 				for _, pieces := range [][]string{{served.stream}, bytesOf(served.stream)} {
 					e := k.open(t)
-					if out := e.request(to(e, asked.path), strings.Replace(named, "{", `{"stream":true,`, 1)); out.refused != nil {
+					if out := e.request(to(e, asked.path), strings.Replace(asks, "{", `{"stream":true,`, 1)); out.refused != nil {
 						t.Fatalf("rejected: %+v", out.refused)
 					}
 					c := streamAnswer()

@@ -164,6 +164,19 @@ func attemptFailures(list []usage.Failure) []*gatewayv1.AttemptFailure {
 	return out
 }
 
+// violations returns what guardrails found in the form of the API.
+func violations(list []usage.Violation) []*gatewayv1.GuardrailViolation {
+	out := make([]*gatewayv1.GuardrailViolation, len(list))
+	for i := range list {
+		v := &list[i]
+		out[i] = &gatewayv1.GuardrailViolation{
+			GuardrailId: v.Guardrail, Engine: v.Engine, Hook: v.Hook, Entity: v.Entity, Action: v.Action,
+			Count: float64(v.Count), Place: textOrNull(v.Place), Offset: float64(v.Offset),
+		}
+	}
+	return out
+}
+
 // hideMessages removes the providers' messages about failures. They may describe the
 // operator's account there, so only callers that see everything get them.
 func hideMessages(row *gatewayv1.SpendLog) {
@@ -191,6 +204,7 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
 		ClientStatus: int32(r.ClientStatus), Failures: attemptFailures(r.Failures),
 		PromptId: textOrNull(r.Prompt.ID), PromptVersion: versionOrNull(r.Prompt.Version), PromptLabel: textOrNull(r.Prompt.Label),
+		Guardrails: r.Guardrails, GuardrailViolations: violations(r.Violations),
 	}
 }
 

@@ -3,9 +3,13 @@ package mgmt
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
@@ -209,5 +213,43 @@ func TestWindowThatIsOver(t *testing.T) {
 	o.node.window(t, a, "1d", o.node.mu.now.Add(time.Hour)) // long ago
 	if info := keyInfo(t, o.Server, a.Owner); info["spend"] != 0.0 || info["total_spend"] != 2.0 {
 		t.Errorf("%v", some(info, "spend", "total_spend"))
+	}
+}
+
+// What guardrails found is shown as objects, in the logs and in the audit log, whose table has it as JSON.
+func TestFindingsOfGuardrailsAreShown(t *testing.T) {
+	t.Parallel()
+	s, n := newFake(t)
+	found := []*clusterv1.GuardrailViolation{
+		{Guardrail: "pii", Engine: "presidio", Hook: "pre_call", Entity: "PERSON", Action: "anonymize", Count: 2, Place: "messages[2].content", Offset: 17},
+		{Guardrail: "pii", Engine: "presidio", Hook: "post_call", Entity: "PERSON", Action: "block", Count: 1},
+	}
+	e := used(n.mu.now, 1)
+	e.Version, e.Guardrails, e.Violations = 7, []string{"pii", "keys"}, found
+	n.post(t, used(n.mu.now, 1), e)
+	n.mu.Lock()
+	f := audit.AppendAll(batch{n.mu.books}, audit.DefaultWorkspace, []*clusterv1.AuditEvent{{Type: "request.guardrail_triggered", GuardrailId: "pii", GuardrailViolations: found}}, n.mu.now)
+	n.mu.Unlock()
+	if f != nil {
+		t.Fatal(f)
+	}
+	want := []any{
+		map[string]any{"guardrail_id": "pii", "engine": "presidio", "hook": "pre_call", "entity": "PERSON", "action": "anonymize", "count": 2.0, "place": "messages[2].content", "offset": 17.0},
+		map[string]any{"guardrail_id": "pii", "engine": "presidio", "hook": "post_call", "entity": "PERSON", "action": "block", "count": 1.0, "place": nil, "offset": 0.0},
+	}
+	logs := listOf(t, ask(t, s, "GET /spend/logs", "", nil))
+	if diff := cmp.Diff([]any{[]any{"pii", "keys"}, want}, []any{down(t, logs[0], "guardrails"), down(t, logs[0], "guardrail_violations")}); diff != "" {
+		t.Errorf("/spend/logs (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]any{[]any{}, []any{}}, []any{down(t, logs[1], "guardrails"), down(t, logs[1], "guardrail_violations")}); diff != "" {
+		t.Errorf("/spend/logs without guardrails (-want +got):\n%s", diff)
+	}
+	shown, _ := ask(t, s, "GET /audit-log?event_type=request.guardrail_triggered", "", nil).json(t)["data"].([]any)
+	if diff := cmp.Diff([]any{"pii", want}, []any{down(t, shown[0], "guardrail_id"), down(t, shown[0], "guardrail_violations")}); diff != "" {
+		t.Errorf("/audit-log (-want +got):\n%s", diff)
+	}
+	table := ask(t, s, "GET /audit-log?event_type=request.guardrail_triggered&format=csv", "", nil)
+	if cell := `"[{""action"":""anonymize"",""count"":2,""engine"":""presidio"",""entity"":""PERSON"",""guardrail_id"":""pii"",""hook"":""pre_call"",""offset"":17,""place"":""messages[2].content""},`; !strings.Contains(table.body, cell) {
+		t.Errorf("the table is %s", table.body)
 	}
 }

@@ -176,7 +176,10 @@ func story() []*clusterv1.AuditEvent {
 		{
 			Type: "request.routed", TimeUnixNano: at, OrgId: "acme", TeamId: "team-1", KeyHash: key[:], CustomerId: "customer-1",
 			Model: "gpt-4o-eu", Provider: "openai", TokensInput: 1200, TokensOutput: 340, CostPico: 6_400_000_001,
-			LatencyMs: 812, TimeToFirstTokenMs: 95, GuardrailId: "pii", GuardrailViolations: []string{"PERSON", `a"b`},
+			LatencyMs: 812, TimeToFirstTokenMs: 95, GuardrailId: "pii", GuardrailViolations: []*clusterv1.GuardrailViolation{
+				{Guardrail: "pii", Engine: "presidio", Hook: "pre_call", Entity: "PERSON", Action: "anonymize", Count: 2, Place: "messages[2].content", Offset: 17},
+				{Guardrail: `a"b`, Engine: "tool_permission", Hook: "post_call", Entity: "TOOL", Action: "block", Count: 1},
+			},
 			TokenSavingPlanId: "plan", CacheHit: true, PromptId: "p-1", MemoryId: "m-1", FallbackCount: 2, PolicyVersion: 3,
 			RequestId: "req_0123456789abcdef0123456789abcdef", DetailsJson: `{"z":1,"a":"x"}`, Actor: "ci",
 		},
@@ -230,6 +233,23 @@ func TestGoldenChain(t *testing.T) {
 	body, headers := audit.Delivered(r)
 	fmt.Fprintf(&out, "%s\n%s\n", body, headers)
 	golden(t, "delivered.txt", out.Bytes())
+}
+
+// TestOlderChain: a chain with violations of another form verifies, because the hashes cover the stored bytes.
+func TestOlderChain(t *testing.T) {
+	private, err := os.ReadFile("testdata/signer.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	older, err := os.ReadFile("testdata/chain_older.jsonl")
+	if err != nil || !bytes.Contains(older, []byte(`"guardrail_violations":["PERSON"`)) {
+		t.Fatalf("%s, %v", older, err)
+	}
+	verifier := parseSigner(t, private).Verifier()
+	report, err := audit.VerifyExport(t.Context(), bytes.NewReader(older), audit.Check{Verifiers: []audit.Verifier{verifier}})
+	if err != nil || !report.Valid || report.Checked != 4 || report.Checkpoints != 1 {
+		t.Errorf("%+v %v", report, err)
+	}
 }
 
 func TestEmptyChain(t *testing.T) {

@@ -27,7 +27,7 @@ func TestFormulaCells(t *testing.T) {
 	for text, cell := range texts {
 		f := audit.Append(memoryTx{m}, workspace, &clusterv1.AuditEvent{
 			Type: "request.blocked", Actor: text, Model: text, TeamId: text, CustomerId: text,
-			GuardrailViolations: []string{text}, CostPico: -1, LatencyMs: -1, DetailsJson: `{"text":"a;=1"}`,
+			GuardrailViolations: []*clusterv1.GuardrailViolation{{Guardrail: text, Place: text, Count: 1}}, CostPico: -1, LatencyMs: -1, DetailsJson: `{"text":"a;=1"}`,
 		}, base())
 		if f != nil {
 			t.Fatal(f)
@@ -55,8 +55,10 @@ func TestFormulaCells(t *testing.T) {
 	if cost := rows[1][slices.Index(rows[0], "cost_usd")]; cost != "-0.000000000001" {
 		t.Errorf("a negative number is %q", cost)
 	}
-	if v := rows[1][slices.Index(rows[0], "guardrail_violations")]; v[:2] != `["` {
-		t.Errorf("violations are %q", v)
+	for i, row := range rows[1:] {
+		if v := row[slices.Index(rows[0], "guardrail_violations")]; v[:2] != `[{` || strings.Contains(v, ";=") || !jsontext.Value(v).IsValid() {
+			t.Errorf("the violations of %d are %q", i, v)
+		}
 	}
 	for i, row := range rows[1:] {
 		if v := row[slices.Index(rows[0], "details")]; strings.Contains(v, ";=") || !jsontext.Value(v).IsValid() {

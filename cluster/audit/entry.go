@@ -81,7 +81,7 @@ func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byt
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendString(b, v)
+		b = appendViolation(b, v)
 	}
 	b = append(b, `],"latency_ms":`...)
 	b = strconv.AppendInt(b, e.GetLatencyMs(), 10)
@@ -107,6 +107,27 @@ func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byt
 	b = appendNullable(b, keyText(e.GetKeyHash()))
 	b = append(b, `,"workspace_id":`...)
 	b = appendString(b, p.workspace)
+	return append(b, '}')
+}
+
+// appendViolation appends what a guardrail has found, with sorted members.
+func appendViolation(b []byte, v *clusterv1.GuardrailViolation) []byte {
+	b = append(b, `{"action":`...)
+	b = appendString(b, v.GetAction())
+	b = append(b, `,"count":`...)
+	b = strconv.AppendInt(b, v.GetCount(), 10)
+	b = append(b, `,"engine":`...)
+	b = appendString(b, v.GetEngine())
+	b = append(b, `,"entity":`...)
+	b = appendString(b, v.GetEntity())
+	b = append(b, `,"guardrail_id":`...)
+	b = appendString(b, v.GetGuardrail())
+	b = append(b, `,"hook":`...)
+	b = appendString(b, v.GetHook())
+	b = append(b, `,"offset":`...)
+	b = strconv.AppendInt(b, v.GetOffset(), 10)
+	b = append(b, `,"place":`...)
+	b = appendNullable(b, v.GetPlace())
 	return append(b, '}')
 }
 

@@ -9,31 +9,32 @@ import (
 
 // The types of events that the gateway records.
 const (
-	TypeRequestRouted     = "request.routed"
-	TypeRequestBlocked    = "request.blocked"
-	TypeRequestFailed     = "request.failed"
-	TypeFallbackTriggered = "request.fallback_triggered"
-	TypeSpendDebited      = "spend.debited"
-	TypeBudgetThreshold   = "budget.threshold_reached"
-	TypeBudgetExceeded    = "budget.exceeded"
-	TypeBudgetReset       = "budget.reset"
-	TypeKeyBudgetExceeded = "key.budget_exceeded"
-	TypeKeyCreated        = "key.created"
-	TypeKeyRotated        = "key.rotated"
-	TypeKeyRevoked        = "key.revoked"
-	TypeUserProvisioned   = "user.provisioned"
-	TypeUserDeprovisioned = "user.deprovisioned"
-	TypeGuardrail         = "guardrail.configured"
-	TypePromptVersion     = "prompt.version_published"
-	TypePromptLabel       = "prompt.label_moved"
-	TypeManagement        = "management.changed" // changes without their own type
+	TypeRequestRouted      = "request.routed"
+	TypeRequestBlocked     = "request.blocked"
+	TypeGuardrailTriggered = "request.guardrail_triggered"
+	TypeRequestFailed      = "request.failed"
+	TypeFallbackTriggered  = "request.fallback_triggered"
+	TypeSpendDebited       = "spend.debited"
+	TypeBudgetThreshold    = "budget.threshold_reached"
+	TypeBudgetExceeded     = "budget.exceeded"
+	TypeBudgetReset        = "budget.reset"
+	TypeKeyBudgetExceeded  = "key.budget_exceeded"
+	TypeKeyCreated         = "key.created"
+	TypeKeyRotated         = "key.rotated"
+	TypeKeyRevoked         = "key.revoked"
+	TypeUserProvisioned    = "user.provisioned"
+	TypeUserDeprovisioned  = "user.deprovisioned"
+	TypeGuardrail          = "guardrail.configured"
+	TypePromptVersion      = "prompt.version_published"
+	TypePromptLabel        = "prompt.label_moved"
+	TypeManagement         = "management.changed" // changes without their own type
 )
 
 // Types returns all types that queries accept: those that the gateway records, and
 // reserved names.
 func Types() []string {
 	return []string{
-		TypeRequestRouted, TypeRequestBlocked, TypeRequestFailed, "request.guardrail_triggered", "request.cache_hit",
+		TypeRequestRouted, TypeRequestBlocked, TypeRequestFailed, TypeGuardrailTriggered, "request.cache_hit",
 		"request.compressed", TypeFallbackTriggered,
 		"policy.evaluated", "policy.changed", "policy.blocked",
 		TypeUserProvisioned, TypeUserDeprovisioned, TypeKeyCreated, TypeKeyRotated, TypeKeyRevoked, TypeKeyBudgetExceeded,

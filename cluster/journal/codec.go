@@ -38,12 +38,18 @@ const measuredVersion = 5
 // of an older reader would not name the prompt.
 const promptVersion = 6
 
+// guardrailVersion is the version of an event of a request with guardrails. The audit record of an older
+// reader would not name them, and what they found would have no record.
+const guardrailVersion = 7
+
 // intentVersion is the version of an intent. Intents of older versions contain the fields of
 // the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
 	switch {
+	case len(m.GetGuardrails()) > 0, len(m.GetViolations()) > 0:
+		return guardrailVersion
 	case m.GetPromptId() != "":
 		return promptVersion
 	case m.GetSource() == clusterv1.UsageSource_USAGE_SOURCE_MEASURED:

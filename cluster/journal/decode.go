@@ -36,7 +36,7 @@ func decodeIntent(value []byte) (*usage.Attempt, error) {
 
 // known returns an error for an event that a newer gateway wrote.
 func known(m *clusterv1.UsageEvent) error {
-	if v := m.GetVersion(); v < recordVersion || v > promptVersion {
+	if v := m.GetVersion(); v < recordVersion || v > guardrailVersion {
 		return fmt.Errorf("%w: %d", errVersion, v)
 	}
 	return nil

@@ -133,7 +133,7 @@ func TestEventsAreStoredAsBefore(t *testing.T) {
 func TestIntentOfANewerVersion(t *testing.T) {
 	for name, m := range map[string]*clusterv1.UsageIntent{
 		"intent":   {Version: 5, Event: &clusterv1.UsageEvent{Version: 1}},
-		"event":    {Version: 4, Event: &clusterv1.UsageEvent{Version: 7}},
+		"event":    {Version: 4, Event: &clusterv1.UsageEvent{Version: 8}},
 		"no event": {Version: 4},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -66,6 +66,9 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 		{Attempt: usage.Attempt{Request: "req_5"}},
 		{Attempt: usage.Attempt{Request: "req_6", Steps: usage.Steps{Counted: true}, Team: "blue", BoundedBy: "ada"}},
 		{Attempt: usage.Attempt{Request: "req_7", Team: "blue", BoundedBy: "ada"}, Result: usage.Result{Source: usage.Measured}},
+		{Attempt: usage.Attempt{Request: "req_8", Prompt: usage.Prompt{ID: "p", Version: 1}}, Result: usage.Result{Source: usage.Measured}},
+		{Attempt: usage.Attempt{Request: "req_9", Prompt: usage.Prompt{ID: "p", Version: 1}}, Result: usage.Result{Guardrails: []string{"pii"}}},
+		{Attempt: usage.Attempt{Request: "req_a"}, Result: usage.Result{Violations: []usage.Violation{{Guardrail: "pii", Count: 1}}}},
 	}
 	for _, ev := range events {
 		await(t, n.Settle(nil, []journal.Event{ev}))
@@ -74,7 +77,7 @@ func TestEventsThatOlderNodesWouldPostDifferently(t *testing.T) {
 	if err != nil || len(texts) != len(events) {
 		t.Fatalf("%d events, %v", len(texts), err)
 	}
-	for i, want := range []uint32{2, 2, 2, 3, 1, 4, 5} {
+	for i, want := range []uint32{2, 2, 2, 3, 1, 4, 5, 6, 7, 7} {
 		m := &clusterv1.UsageEvent{}
 		if err := proto.Unmarshal(texts[i], m); err != nil || m.GetVersion() != want {
 			t.Errorf("event %d has version %d, want %d (%v)", i+1, m.GetVersion(), want, err)

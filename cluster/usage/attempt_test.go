@@ -91,3 +91,33 @@ func TestWhoPaysForAnAttempt(t *testing.T) {
 		t.Errorf("%v and %+v pay", a.Account(), a.EndUserAccount())
 	}
 }
+
+// TestEventsWithoutGuardrailsAllocateNothing: an encoder that has been used writes the event of a request without
+// guardrails into the memory that it has.
+func TestEventsWithoutGuardrailsAllocateNothing(t *testing.T) {
+	var e usage.Encoder
+	m := &clusterv1.UsageEvent{}
+	a := usage.Attempt{Request: "req_1", Tags: []string{"a"}, Charges: []usage.Charge{{Kind: id.AccountKey, Bounded: true}}}
+	r := usage.Result{Outcome: usage.Success, Final: true}
+	if n := testing.AllocsPerRun(100, func() {
+		e.Attempt(m, &a)
+		e.Result(m, &r)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSumsOfViolations have no places, and a bounded number of sorts.
+func TestSumsOfViolations(t *testing.T) {
+	t.Parallel()
+	v := usage.Violation{Guardrail: "pii", Engine: "presidio", Hook: "pre_call", Entity: "PERSON", Action: "block", Place: "messages[1].content", Offset: 5, Count: 2}
+	elsewhere, other, more := v, v, v
+	elsewhere.Place, other.Entity, more.Entity = "messages[2].content", "PHONE", "URL"
+	sum := v
+	sum.Place, sum.Offset, sum.Count = "", 0, 4
+	otherSum := other
+	otherSum.Place, otherSum.Offset = "", 0
+	if diff := cmp.Diff([]usage.Violation{sum, otherSum}, usage.Sums(nil, []usage.Violation{v, other, elsewhere, more}, 2)); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}

@@ -52,7 +52,11 @@ type Result struct {
 	// Failures has the causes of failed attempts: in the last event of a request all of them,
 	// in other events that of this attempt.
 	Failures []Failure
-	Final    bool // the last event of its request
+	// Guardrails has the names of the guardrails that were applied to the request, and Violations
+	// what they found; only in the last event of a request.
+	Guardrails []string
+	Violations []Violation
+	Final      bool // the last event of its request
 }
 
 // Failure is the cause of one failed attempt. It contains no text of the request or of a
@@ -69,18 +73,6 @@ type Failure struct {
 	RequestID  string // the provider's id of the request
 }
 
-// Violation is what an engine of a guardrail has found in a request or response. It has no text.
-type Violation struct {
-	Guardrail string // its name
-	Engine    string
-	Hook      string // pre_call or post_call
-	Entity    string // what was found, such as EMAIL_ADDRESS
-	Action    string // what was done: anonymize, block, flag or remove
-	Place     string // where, such as messages[2].content; empty if there were too many places
-	Offset    int64  // of the first one in the text, in bytes
-	Count     int64
-}
-
 // Result sets the fields of m that describe how an attempt ended.
 func (e *Encoder) Result(m *clusterv1.UsageEvent, r *Result) {
 	m.FirstTokenUnixNano = nanos(r.FirstToken)
@@ -95,6 +87,11 @@ func (e *Encoder) Result(m *clusterv1.UsageEvent, r *Result) {
 	m.UsageCapped = r.UsageCapped
 	m.ClientStatus = int64(r.ClientStatus)
 	m.Failures = encodeFailures(m.Failures[:0], r.Failures)
+	m.Guardrails = m.Guardrails[:0]
+	for _, name := range r.Guardrails {
+		m.Guardrails = append(m.Guardrails, Text(name))
+	}
+	m.Violations = encodeViolations(m.Violations[:0], r.Violations)
 	m.Final = r.Final
 }
 
@@ -105,7 +102,8 @@ func (r *Result) Decode(m *clusterv1.UsageEvent) {
 		Status: int(m.GetStatus()), Outcome: DecodeOutcome(m.GetOutcome()),
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(), Source: decodeSource(m.GetSource()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),
-		ClientStatus: int(m.GetClientStatus()), Failures: decodeFailures(m.GetFailures()), Final: m.GetFinal(),
+		ClientStatus: int(m.GetClientStatus()), Failures: decodeFailures(m.GetFailures()),
+		Guardrails: m.GetGuardrails(), Violations: decodeViolations(m.GetViolations()), Final: m.GetFinal(),
 	}
 }
 

@@ -3,6 +3,7 @@
 package usageaudit
 
 import (
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"strings"
@@ -29,6 +30,9 @@ func Records(notes []ledger.Note) []*clusterv1.AuditEvent {
 		}
 		for _, f := range n.Event.GetFallbacks() {
 			out = append(out, wentOn(n.Event, f))
+		}
+		if triggers(n.Event) {
+			out = append(out, triggered(n.Event))
 		}
 		switch {
 		case n.Event.GetNotice() != nil:
@@ -78,6 +82,7 @@ func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
 	out.TimeToFirstTokenMs = millis(e.GetStartUnixNano(), e.GetFirstTokenUnixNano())
 	out.FallbackCount = stepsOf(e)
+	guard(out, e)
 	d := event.Details{}
 	d.Integer("attempt", e.GetAttempt())
 	d.Text("call_type", e.GetCallType())
@@ -93,6 +98,42 @@ func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	d.Text("usage_source", sourceName(e.GetSource()))
 	out.DetailsJson = d.Object()
 	return out
+}
+
+// triggers reports whether an event has a record of what guardrails found besides its own. A request has
+// one final event. A notice of that type is the record itself.
+func triggers(e *clusterv1.UsageEvent) bool {
+	return e.GetFinal() && len(e.GetViolations()) > 0 && e.GetNotice().GetType() != event.TypeGuardrailTriggered
+}
+
+// triggered returns the record of what guardrails found in a request and its response.
+func triggered(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
+	out := common(e)
+	out.Type = event.TypeGuardrailTriggered
+	guard(out, e)
+	d := event.Details{}
+	d.Integer("attempt", e.GetAttempt())
+	d.Text("call_type", e.GetCallType())
+	d.Integer("client_status", e.GetClientStatus())
+	d.Text("code", cmp.Or(e.GetNotice().GetCode(), e.GetErrorCode()))
+	if n := e.GetNotice().GetCount(); n > 1 {
+		d.Integer("count", int64(n))
+	}
+	d.Text("model_group", e.GetGroup())
+	out.DetailsJson = d.Object()
+	return out
+}
+
+// guard sets the guardrail of a request and what all its guardrails found. Of several it names the first
+// that found something.
+func guard(out *clusterv1.AuditEvent, e *clusterv1.UsageEvent) {
+	out.GuardrailViolations = e.GetViolations()
+	switch {
+	case len(e.GetViolations()) > 0:
+		out.GuardrailId = e.GetViolations()[0].GetGuardrail()
+	case len(e.GetGuardrails()) > 0:
+		out.GuardrailId = e.GetGuardrails()[0]
+	}
 }
 
 // stepsOf returns the fallback_count of an audit record, "retries before success": the sum of
@@ -121,6 +162,7 @@ func noticed(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	out.Type = n.GetType()
 	out.FallbackCount = stepsOf(e)
 	out.LatencyMs = millis(e.GetStartUnixNano(), e.GetEndUnixNano())
+	guard(out, e)
 	d := event.Details{}
 	d.Text("call_type", e.GetCallType())
 	d.Integer("client_status", e.GetClientStatus())

@@ -79,3 +79,67 @@ func TestRecordsOfAttempts(t *testing.T) {
 		}
 	}
 }
+
+// TestRecordsOfGuardrails: a request whose guardrails found something has a record of that besides the one of its end,
+// however it ended. Both name the guardrail. Other records do not.
+func TestRecordsOfGuardrails(t *testing.T) {
+	t.Parallel()
+	found := []*clusterv1.GuardrailViolation{
+		{Guardrail: "keys", Engine: "detect_secret", Hook: "post_call", Entity: "AWS_KEY", Action: "flag", Count: 1, Place: "choices[0].message.content"},
+		{Guardrail: "pii", Engine: "presidio", Hook: "post_call", Entity: "PERSON", Action: "block", Count: 2},
+	}
+	type row struct {
+		Type, Guardrail string
+		Violations      int
+		Details         string
+	}
+	for _, test := range []struct {
+		name  string
+		event *clusterv1.UsageEvent
+		want  []row
+	}{
+		{
+			"nothing found", &clusterv1.UsageEvent{Final: true, Guardrails: []string{"pii", "keys"}, CostPico: 5},
+			[]row{{"request.routed", "pii", 0, ""}, {"spend.debited", "", 0, ""}},
+		},
+		{
+			"found", &clusterv1.UsageEvent{Final: true, Guardrails: []string{"pii", "keys"}, Violations: found, CostPico: 5, Attempt: 2, Group: "fast", CallType: "acompletion", ClientStatus: 400, ErrorCode: "guardrail_blocked"},
+			[]row{
+				{"request.guardrail_triggered", "keys", 2, `{"attempt":2,"call_type":"acompletion","client_status":400,"code":"guardrail_blocked","model_group":"fast"}`},
+				{"request.routed", "keys", 2, `{"attempt":2,"call_type":"acompletion","client_status":400,"error_code":"guardrail_blocked","model_group":"fast"}`},
+				{"spend.debited", "", 0, `{"attempt":2}`},
+			},
+		},
+		{
+			"found and failed", &clusterv1.UsageEvent{Final: true, Guardrails: []string{"pii"}, Violations: found[1:], Outcome: clusterv1.Outcome_OUTCOME_FAILED},
+			[]row{{"request.guardrail_triggered", "pii", 1, ""}, {"request.failed", "pii", 1, `{"outcome":"failed"}`}},
+		},
+		{
+			"no attempt reached a provider", &clusterv1.UsageEvent{Final: true, Violations: found[1:], Notice: &clusterv1.Notice{Type: "request.failed", Code: "x"}},
+			[]row{{"request.guardrail_triggered", "pii", 1, `{"code":"x"}`}, {"request.failed", "pii", 1, `{"code":"x"}`}},
+		},
+		{
+			"blocked, several times", &clusterv1.UsageEvent{Final: true, Violations: found[1:], Notice: &clusterv1.Notice{Type: "request.blocked", Code: "guardrail_blocked", Count: 7}},
+			[]row{
+				{"request.guardrail_triggered", "pii", 1, `{"code":"guardrail_blocked","count":7}`},
+				{"request.blocked", "pii", 1, `{"code":"guardrail_blocked","count":7}`},
+			},
+		},
+		{
+			"a blocked response, whose request has another event", &clusterv1.UsageEvent{Violations: found[1:], Notice: &clusterv1.Notice{Type: "request.blocked", Code: "guardrail_blocked"}},
+			[]row{{"request.blocked", "pii", 1, `{"code":"guardrail_blocked"}`}},
+		},
+		{
+			"rejected for another reason", &clusterv1.UsageEvent{Final: true, Violations: found[1:], Notice: &clusterv1.Notice{Type: "request.guardrail_triggered", Code: "rate_limit_exceeded"}},
+			[]row{{"request.guardrail_triggered", "pii", 1, `{"code":"rate_limit_exceeded"}`}},
+		},
+	} {
+		var got []row
+		for _, r := range Records([]ledger.Note{{Event: test.event}}) {
+			got = append(got, row{r.GetType(), r.GetGuardrailId(), len(r.GetGuardrailViolations()), r.GetDetailsJson()})
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", test.name, diff)
+		}
+	}
+}

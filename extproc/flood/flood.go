@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 )
 
 // Bounds of the notices that are recorded individually. A record takes a few hundred bytes
@@ -38,10 +39,14 @@ type Filter struct {
 
 // count counts the notices of one source in the second.
 type count struct {
-	recorded int           // one by one
-	held     uint64        // not yet
-	last     journal.Event // of the held ones
+	recorded int               // one by one
+	held     uint64            // not yet
+	last     journal.Event     // of the held ones
+	found    []usage.Violation // in the held ones that are final, without places
 }
+
+// maxFound bounds the sorts of findings in one record.
+const maxFound = 100
 
 // Take takes a notice and returns the events to record now.
 func (f *Filter) Take(now time.Time, ev *journal.Event) []journal.Event {
@@ -68,6 +73,9 @@ func (f *Filter) Take(now time.Time, ev *journal.Event) []journal.Event {
 	}
 	t.held++
 	t.last = *ev
+	if ev.Final {
+		t.found = usage.Sums(t.found, ev.Violations, maxFound)
+	}
 	t.last.Key = from.key // a summary of unknown keys is of several keys
 	return out
 }
@@ -120,12 +128,13 @@ func (f *Filter) endLocked() []journal.Event {
 }
 
 // summarize returns one event for all notices that a source has held back: the last of
-// them, without what belongs to that request alone.
+// them, without what belongs to that request alone, and with what guardrails found in all.
 func summarize(t *count) journal.Event {
 	ev := t.last
 	notice := *ev.Notice
 	notice.Count, notice.Details = t.held, ""
 	ev.Notice, ev.Request, ev.EndUser, ev.Group, ev.Stream, ev.Start = &notice, "", "", "", false, ev.End
+	ev.Guardrails, ev.Violations, ev.Final = nil, t.found, ev.Final || len(t.found) > 0
 	if notice.Account.Kind == id.AccountCustomer {
 		ev.EndUser = notice.Account.Owner
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
@@ -183,12 +184,12 @@ func (w *walk) at(t *texts.Text) func() string {
 	off := t.Off
 	return func() string {
 		if w.form != "" {
-			return w.form
+			return texts.Member(strings.TrimSuffix(w.form, "[]"))
 		}
 		if w.paths == nil {
 			w.paths = texts.NewPaths(w.body)
 		}
-		return w.paths.At(off)
+		return w.paths.Place(off)
 	}
 }
 

@@ -3,6 +3,8 @@ package guard
 import (
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -32,7 +34,6 @@ type field struct {
 	json     jsonText
 	isJSON   bool
 	decided  bool // whether it is JSON
-	place    string
 	template template
 	seen     bool // in the current event
 }
@@ -235,17 +236,35 @@ func (t *Stream) field(ctx context.Context, e *splice.Event, x *texts.Text) (*fi
 	}
 	f := &field{id: id, c: c, seen: true, isJSON: x.Kind == texts.Arguments || t.structured && x.Kind == texts.Content}
 	f.json.c = c
-	data, off := e.Data, x.Off
-	f.c.place = func() string {
-		if f.place == "" {
-			f.place = texts.NewPaths(data).At(off)
-		}
-		return f.place
-	}
+	place := placeOf(e.Data, x) // now: the event's bytes are gone when something is found
+	f.c.place = func() string { return place }
 	f.c.begin(x.Kind, x.Role)
 	f.json.begin(x.Kind, x.Role)
 	t.fields = append(t.fields, f)
 	return f, nil
+}
+
+// placeOf names the place of a text of a stream, with the indexes that the event says. In the event itself the choice is
+// most often the only one.
+func placeOf(data []byte, x *texts.Text) string {
+	place := texts.NewPaths(data).Place(x.Off)
+	switch {
+	case splice.Lookup(data, "output_index") != nil:
+		return "output[" + strconv.Itoa(x.Item) + "]." + place
+	case splice.Lookup(data, "index") != nil:
+		return "content[" + strconv.Itoa(x.Item) + "]." + place
+	}
+	return indexed(indexed(place, "choices[", x.Choice), "tool_calls[", x.Item)
+}
+
+// indexed puts another index behind a list's name in a place.
+func indexed(place, list string, index int) string {
+	before, after, ok := strings.Cut(place, list)
+	_, rest, closed := strings.Cut(after, "]")
+	if !ok || !closed {
+		return place
+	}
+	return before + list + strconv.Itoa(index) + "]" + rest
 }
 
 // push takes a piece of the field's text, and returns what can be passed on. Only an object or an array is

@@ -21,12 +21,8 @@ func (s *Screen) note(v *usage.Violation) {
 	if len(s.violations) >= maxViolations {
 		v.Place, v.Offset = "", 0
 	}
-	for i := range s.violations {
-		o := &s.violations[i]
-		if o.Guardrail == v.Guardrail && o.Engine == v.Engine && o.Hook == v.Hook && o.Entity == v.Entity && o.Action == v.Action && o.Place == v.Place {
-			o.Count += v.Count
-			return
-		}
+	if usage.Add(s.violations, v) {
+		return
 	}
 	if len(s.violations) < maxViolations+maxViolations {
 		s.violations = append(s.violations, *v)

@@ -40,6 +40,7 @@ type Metrics struct {
 	models modelNames
 
 	spending *spending
+	findings *findings
 
 	// labels caches the attribute sets of deployments and outcomes: creating one costs
 	// more than recording with it. Bounded by deployments x outcomes x models in a
@@ -88,6 +89,7 @@ func New(m metric.Meter, spent Spent) (*Metrics, error) {
 	out.cost = b.money("gateway.cost_usd", "Cost of all attempts, by list or configured prices.")
 	out.overhead = b.histogram64("gateway.request.overhead", "Time that the gateway itself spent on a request; without waiting for its caller, for its provider, and without the time within Envoy.",
 		0.0001, 0.00025, 0.0005, 0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024)
+	out.findings = newFindings(&b)
 	var err error
 	out.spending, err = newSpending(m, spent)
 	b.keep(err)

@@ -54,6 +54,7 @@ type Exchange struct {
 
 	// Set by guard: what applies guardrails; nil if none applies.
 	guardrails *guard.Screen
+	guardTime  guardTime // set by guard, screen and Relay
 
 	Flight inflight.Reservation // the body's bytes; begun by bytes, and grown by Room while the body comes
 

@@ -5,10 +5,12 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -106,8 +108,31 @@ func noBoundGuardrail(of string) error {
 	}
 }
 
+// guardTime is how long guardrails have worked on a request; 0 if none has.
+type guardTime struct{ request, response time.Duration }
+
+// since adds the time since start. It is never 0, so a coarse clock hides no use.
+func (p *Pipeline) since(to *time.Duration, start time.Time) {
+	*to += max(p.deps.Now().Sub(start), 1)
+}
+
+// measureGuardrails counts what the guardrails of a request found, and how long they took, when it has ended.
+func (p *Pipeline) measureGuardrails(ctx context.Context, x *Exchange) {
+	if x.guardrails == nil {
+		return
+	}
+	p.deps.Metrics.Guarded(ctx, x.guardrails.Violations())
+	if took := x.guardTime.request; took > 0 {
+		p.deps.Metrics.GuardrailsTook(ctx, guardrails.PreCall, x.Facts.Stream, took)
+	}
+	if took := x.guardTime.response; took > 0 {
+		p.deps.Metrics.GuardrailsTook(ctx, guardrails.PostCall, x.response.relay != nil, took)
+	}
+}
+
 // guarded returns the body that the guardrails leave.
 func (p *Pipeline) guarded(ctx context.Context, x *Exchange) ([]byte, error) {
+	defer p.since(&x.guardTime.request, p.deps.Now())
 	if !x.op.isForm() {
 		return x.guardrails.Request(ctx, x.op.texts, x.Body)
 	}
@@ -147,7 +172,9 @@ func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	if !x.guardrails.Post() || x.op.hears() && r.head.media != x.op.response {
 		return nil
 	}
+	start := p.deps.Now()
 	out, err := x.guardrails.Answer(ctx, x.op.texts, r.out, x.structured())
+	p.since(&x.guardTime.response, start)
 	if err != nil {
 		r.fault = p.stopped(x, &r.outcome, err)
 		r.outcome.status = r.fault.HTTPStatus()
@@ -186,6 +213,14 @@ func (x *Exchange) appendGuardrails(dst []message.Header) []message.Header {
 		return dst
 	}
 	return append(dst, message.Header{Name: headerGuardrails, Value: strings.Join(x.guardrails.Names(), ",")})
+}
+
+// addGuardrails says in the last event of a request which guardrails were applied, and what they found. The journal
+// reads it later, when they may find more.
+func (x *Exchange) addGuardrails(r *usage.Result) {
+	if x.guardrails != nil {
+		r.Guardrails, r.Violations = x.guardrails.Names(), slices.Clone(x.guardrails.Violations())
+	}
 }
 
 // sameBytes reports whether two slices are the same memory.

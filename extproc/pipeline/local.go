@@ -57,6 +57,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 	ctx = context.WithoutCancel(ctx)
 	p.deps.Metrics.Local(ctx, x.Group.Name)
 	p.logLocal(ctx, x, n, now)
+	p.foundOnly(x, nil)
 	return r
 }
 

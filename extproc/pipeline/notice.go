@@ -37,22 +37,44 @@ func isBlock(e *fault.Error) bool {
 	return false
 }
 
-// blocked records a rejected request if it was blocked.
+// blocked records a rejected request if it was blocked, or a guardrail found something in it. Of a dispatched request
+// the final event says what guardrails found.
 func (p *Pipeline) blocked(x *Exchange, e *fault.Error) {
-	if x == nil || !isBlock(e) {
-		return
+	switch {
+	case x == nil:
+	case isBlock(e):
+		p.recordNotice(x, events.TypeRequestBlocked, e)
+	case !x.Dispatched:
+		p.foundOnly(x, e)
 	}
-	now := p.deps.Now()
+}
+
+// foundOnly records what guardrails found in a request that has no other record. e is nil if it was not rejected.
+func (p *Pipeline) foundOnly(x *Exchange, e *fault.Error) {
+	if x.guardrails != nil && len(x.guardrails.Violations()) > 0 {
+		p.recordNotice(x, events.TypeGuardrailTriggered, e)
+	}
+}
+
+// recordNotice records the end of a request without an attempt.
+func (p *Pipeline) recordNotice(x *Exchange, typ string, e *fault.Error) {
+	now, code := p.deps.Now(), ""
+	var over *lease.Exceeded
+	if e != nil {
+		code = codeOf(e)
+		over, _ = errors.AsType[*lease.Exceeded](e)
+	}
 	ev := journal.Event{
 		Attempt: usage.Attempt{
 			Request: x.ID, Group: id.ModelName(inbound.TruncatedLabel(x.Facts.Model)), CallType: x.op.name(),
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
-		Result: usage.Result{End: now, ErrorCode: codeOf(e), Final: true},
-		Notice: &journal.Notice{Type: events.TypeRequestBlocked, Code: codeOf(e), Details: detailsOf(x.Inbound.Path)},
+		Result: usage.Result{End: now, ErrorCode: code, Final: !x.Dispatched},
+		Notice: &journal.Notice{Type: typ, Code: code, Details: detailsOf(x.Inbound.Path)},
 	}
 	x.owner(&ev)
-	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Held { // else only reservations exhaust the budget
+	x.addGuardrails(&ev.Result)
+	if over != nil && !over.Held { // else only reservations exhaust the budget
 		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
 	}
 	p.notify(p.flood.Take(now, &ev))

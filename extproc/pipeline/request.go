@@ -70,6 +70,7 @@ func (p *Pipeline) Close(ctx context.Context, x *Exchange, busy time.Duration) {
 	} else {
 		p.release(x) // the caller disconnected before its body was complete
 	}
+	p.measureGuardrails(ctx, x)
 	x.guardrails.Release()
 	x.Flight.Release()
 }

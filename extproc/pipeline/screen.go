@@ -34,18 +34,20 @@ func (r *Relay) screened(ctx context.Context, run func()) {
 	if len(r.out) == before {
 		return
 	}
+	start := r.p.deps.Now()
 	r.outside = append(r.outside[:0], r.out[before:]...)
 	r.out = r.out[:before]
 	r.events.Push(r.outside)
 	var e splice.Event
 	var err error
-	for r.events.Next(&e) {
-		if r.out, err = r.screen.Event(ctx, r.out, &e); err != nil {
-			r.stop(err)
-			return
-		}
+	for err == nil && r.events.Next(&e) {
+		r.out, err = r.screen.Event(ctx, r.out, &e)
 	}
-	switch now := r.p.deps.Now(); {
+	now := r.p.deps.Now()
+	r.x.guardTime.response += max(now.Sub(start), 1)
+	switch {
+	case err != nil:
+		r.stop(err)
 	case len(r.out) > 0:
 		r.silent = now
 	case now.Sub(r.silent) >= quiet:
@@ -58,7 +60,9 @@ func (r *Relay) endScreen(ctx context.Context) {
 	if r.screen == nil {
 		return
 	}
+	start := r.p.deps.Now()
 	out, err := r.screen.End(ctx, r.out)
+	r.p.since(&r.x.guardTime.response, start)
 	if r.out = out; err != nil {
 		r.stop(err)
 	}

@@ -65,6 +65,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		p.deps.Cooldown.Succeed(e.Deployment)
 	}
 	e.Final = true
+	x.addGuardrails(&e.Result)
 	asked := o.Kind == journal.Success || !failed[last].known || failed[last].Reached
 	if asked {
 		events = append(events, e)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -68,14 +69,14 @@ func found(t *testing.T, reader texts.Reader, f *txtar.File) []byte {
 	var out bytes.Buffer
 	switch f.Name {
 	case "request.json":
-		list(&out, f.Data, collect(t, f.Data, reader.Request(f.Data)))
+		list(t, &out, f.Data, collect(t, f.Data, reader.Request(f.Data)))
 	case "answer.json":
-		list(&out, f.Data, collect(t, f.Data, reader.Answer(f.Data)))
+		list(t, &out, f.Data, collect(t, f.Data, reader.Answer(f.Data)))
 	case "events.txt":
 		for line := range bytes.Lines(f.Data) {
 			line = bytes.TrimSpace(line)
 			fmt.Fprintf(&out, "# %.60s\n", line)
-			list(&out, line, collect(t, line, reader.Event(line)))
+			list(t, &out, line, collect(t, line, reader.Event(line)))
 		}
 	default:
 		t.Fatalf("a file %s means nothing", f.Name)
@@ -83,10 +84,18 @@ func found(t *testing.T, reader texts.Reader, f *txtar.File) []byte {
 	return out.Bytes()
 }
 
-func list(out *bytes.Buffer, body []byte, all []texts.Text) {
+// ours are names in the files that no language has.
+var ours = regexp.MustCompile(`something_new|hologram|mood|steps|about`)
+
+func list(t *testing.T, out *bytes.Buffer, body []byte, all []texts.Text) {
+	t.Helper()
 	paths := texts.NewPaths(body)
 	for _, x := range all {
-		fmt.Fprintf(out, "%s: %s", paths.At(x.Off), strings.TrimSpace(x.Role.String()+" "+x.Kind.String()))
+		at := paths.At(x.Off)
+		if place := paths.Place(x.Off); place != at && !ours.MatchString(at) {
+			t.Errorf("%s is %s in records", at, place)
+		}
+		fmt.Fprintf(out, "%s: %s", at, strings.TrimSpace(x.Role.String()+" "+x.Kind.String()))
 		if x.Choice != 0 {
 			fmt.Fprintf(out, " choice %d", x.Choice)
 		}

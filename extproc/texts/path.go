@@ -22,6 +22,19 @@ func NewPaths(body []byte) *Paths { return &Paths{b: body} }
 
 // At returns the path of the value that is at an offset or around it, and empty for that of the body.
 func (p *Paths) At(off int) string {
+	p.find(off)
+	return p.text(appendName)
+}
+
+// Place is At for records: a name that no language has is *, because a caller or a model may have written
+// a text in its place.
+func (p *Paths) Place(off int) string {
+	p.find(off)
+	return p.text(appendMember)
+}
+
+// find opens the objects and arrays around an offset.
+func (p *Paths) find(off int) {
 	for len(p.open) > 0 && !p.seek(&p.open[len(p.open)-1], off) {
 		p.open = p.open[:len(p.open)-1]
 	}
@@ -37,7 +50,6 @@ func (p *Paths) At(off int) string {
 		p.open = append(p.open, s)
 		i = s.at
 	}
-	return p.text()
 }
 
 // seek moves a step to the member or element in which an offset is, and reports whether there is one.
@@ -68,24 +80,51 @@ func (p *Paths) next(s *step, i int) bool {
 	return ok
 }
 
-// text returns the path of the open steps.
-func (p *Paths) text() string {
+// text returns the path of the open steps. add appends the name of a member.
+func (p *Paths) text(add func(dst, name []byte) []byte) string {
 	var out []byte
 	for i := range p.open {
-		s := &p.open[i]
-		switch {
-		case !s.object:
+		if s := &p.open[i]; s.object {
+			out = add(out, s.name)
+		} else {
 			out = append(strconv.AppendInt(append(out, '['), int64(s.n), 10), ']')
-		case plainName(s.name):
-			if len(out) > 0 {
-				out = append(out, '.')
-			}
-			out = append(out, s.name...)
-		default: // a name with a dot would look like two
-			out = append(strconv.AppendQuote(append(out, '['), string(s.name)), ']')
 		}
 	}
 	return string(out)
+}
+
+func appendName(dst, name []byte) []byte {
+	if !plainName(name) { // a name with a dot would look like two
+		return append(strconv.AppendQuote(append(dst, '['), string(name)), ']')
+	}
+	return append(appendDot(dst), name...)
+}
+
+func appendMember(dst, name []byte) []byte {
+	return append(appendDot(dst), Member(string(name))...)
+}
+
+func appendDot(dst []byte) []byte {
+	if len(dst) > 0 {
+		dst = append(dst, '.')
+	}
+	return dst
+}
+
+// Member returns the name of a member or a form's field for records: * for one that no language has.
+func Member(name string) string {
+	switch name {
+	case "action", "allowed_tools", "arguments", "audio", "audio_url", "b64_json", "choices", "code", "command", "content", "content_block", "context",
+		"custom", "data", "delta", "description", "document", "documents", "env", "error", "file", "file_data", "file_url", "filename", "format", "function",
+		"function_call", "functions", "image", "image_url", "input", "input_audio", "input_schema", "instructions", "item", "json_schema", "language", "logprobs",
+		"logs", "mask", "mcp_servers", "message", "messages", "name", "negative_prompt", "output", "output_config", "outputs", "parameters", "part", "partial_image_b64",
+		"partial_json", "prediction", "prompt", "queries", "query", "rank_fields", "reason", "reasoning", "reasoning_content", "refusal", "response", "response_format", "result",
+		"results", "revised_prompt", "schema", "segments", "server_description", "server_label", "server_name", "source", "stderr", "stdout", "stop", "stop_sequences",
+		"suffix", "summary", "system", "text", "thinking", "title", "tool_calls", "tool_choice", "tools", "transcript", "url", "user_location", "variables", "video_url",
+		"word", "words":
+		return name
+	}
+	return "*"
 }
 
 // plainName reports whether a name can stand in a path as it is.

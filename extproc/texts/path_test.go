@@ -24,3 +24,15 @@ func TestPathsAreUnambiguous(t *testing.T) {
 		}
 	}
 }
+
+// TestPlacesHaveNoTexts: the names that callers choose are not in the places of records. TestGolden checks that those of the languages are.
+func TestPlacesHaveNoTexts(t *testing.T) {
+	t.Parallel()
+	body := []byte(`{"messages":[{"ada@example.org":{"4111111111111111":["one"]},"content":"two"}],"prompt":{"variables":{"Ada Lovelace":"three"}}}`)
+	paths := texts.NewPaths(body)
+	for text, want := range map[string]string{"one": "messages[0].*.*[0]", "two": "messages[0].content", "three": "prompt.variables.*"} {
+		if got := paths.Place(bytes.Index(body, []byte(text))); got != want {
+			t.Errorf("%s is at %s, want %s", text, got, want)
+		}
+	}
+}

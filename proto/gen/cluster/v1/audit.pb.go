@@ -53,10 +53,10 @@ type AuditEvent struct {
 	LatencyMs int64 `protobuf:"varint,12,opt,name=latency_ms,json=latencyMs,proto3" json:"latency_ms,omitempty"`
 	// Until the first piece of the answer came.
 	TimeToFirstTokenMs int64 `protobuf:"varint,13,opt,name=time_to_first_token_ms,json=timeToFirstTokenMs,proto3" json:"time_to_first_token_ms,omitempty"`
-	// The guardrail that was applied.
+	// The name of the first guardrail that found something, else of the first that was applied.
 	GuardrailId string `protobuf:"bytes,14,opt,name=guardrail_id,json=guardrailId,proto3" json:"guardrail_id,omitempty"`
-	// What it found: the texts of a list.
-	GuardrailViolations []string `protobuf:"bytes,15,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
+	// What all of them found.
+	GuardrailViolations []*GuardrailViolation `protobuf:"bytes,25,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
 	// The token-saving plan that was applied.
 	TokenSavingPlanId string `protobuf:"bytes,16,opt,name=token_saving_plan_id,json=tokenSavingPlanId,proto3" json:"token_saving_plan_id,omitempty"`
 	// Whether the answer came from a cache.
@@ -207,7 +207,7 @@ func (x *AuditEvent) GetGuardrailId() string {
 	return ""
 }
 
-func (x *AuditEvent) GetGuardrailViolations() []string {
+func (x *AuditEvent) GetGuardrailViolations() []*GuardrailViolation {
 	if x != nil {
 		return x.GuardrailViolations
 	}
@@ -1042,7 +1042,7 @@ var File_cluster_v1_audit_proto protoreflect.FileDescriptor
 const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16cluster/v1/audit.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xa0\x06\n" +
+	"cluster.v1\x1a\x17cluster/v1/record.proto\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xc6\x06\n" +
 	"\n" +
 	"AuditEvent\x12\x12\n" +
 	"\x04type\x18\x01 \x01(\tR\x04type\x12$\n" +
@@ -1061,8 +1061,8 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"latency_ms\x18\f \x01(\x03R\tlatencyMs\x122\n" +
 	"\x16time_to_first_token_ms\x18\r \x01(\x03R\x12timeToFirstTokenMs\x12!\n" +
-	"\fguardrail_id\x18\x0e \x01(\tR\vguardrailId\x121\n" +
-	"\x14guardrail_violations\x18\x0f \x03(\tR\x13guardrailViolations\x12/\n" +
+	"\fguardrail_id\x18\x0e \x01(\tR\vguardrailId\x12Q\n" +
+	"\x14guardrail_violations\x18\x19 \x03(\v2\x1e.cluster.v1.GuardrailViolationR\x13guardrailViolations\x12/\n" +
 	"\x14token_saving_plan_id\x18\x10 \x01(\tR\x11tokenSavingPlanId\x12\x1b\n" +
 	"\tcache_hit\x18\x11 \x01(\bR\bcacheHit\x12\x1b\n" +
 	"\tprompt_id\x18\x12 \x01(\tR\bpromptId\x12\x1b\n" +
@@ -1072,7 +1072,7 @@ const file_cluster_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"request_id\x18\x16 \x01(\tR\trequestId\x12!\n" +
 	"\fdetails_json\x18\x17 \x01(\tR\vdetailsJson\x12\x14\n" +
-	"\x05actor\x18\x18 \x01(\tR\x05actor\"\xac\x01\n" +
+	"\x05actor\x18\x18 \x01(\tR\x05actorJ\x04\b\x0f\x10\x10\"\xac\x01\n" +
 	"\n" +
 	"AuditEntry\x12\x1a\n" +
 	"\bexternal\x18\x01 \x01(\fR\bexternal\x12\x1a\n" +
@@ -1146,31 +1146,33 @@ func file_cluster_v1_audit_proto_rawDescGZIP() []byte {
 
 var file_cluster_v1_audit_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_cluster_v1_audit_proto_goTypes = []any{
-	(*AuditEvent)(nil),       // 0: cluster.v1.AuditEvent
-	(*AuditEntry)(nil),       // 1: cluster.v1.AuditEntry
-	(*AuditHead)(nil),        // 2: cluster.v1.AuditHead
-	(*AuditSegment)(nil),     // 3: cluster.v1.AuditSegment
-	(*AuditCheckpoint)(nil),  // 4: cluster.v1.AuditCheckpoint
-	(*AuditSigner)(nil),      // 5: cluster.v1.AuditSigner
-	(*TrimHistory)(nil),      // 6: cluster.v1.TrimHistory
-	(*DeliveryCursor)(nil),   // 7: cluster.v1.DeliveryCursor
-	(*DeliveredObject)(nil),  // 8: cluster.v1.DeliveredObject
-	(*DeliveredRange)(nil),   // 9: cluster.v1.DeliveredRange
-	(*DeliverySettings)(nil), // 10: cluster.v1.DeliverySettings
-	(*Stamp)(nil),            // 11: cluster.v1.Stamp
+	(*AuditEvent)(nil),         // 0: cluster.v1.AuditEvent
+	(*AuditEntry)(nil),         // 1: cluster.v1.AuditEntry
+	(*AuditHead)(nil),          // 2: cluster.v1.AuditHead
+	(*AuditSegment)(nil),       // 3: cluster.v1.AuditSegment
+	(*AuditCheckpoint)(nil),    // 4: cluster.v1.AuditCheckpoint
+	(*AuditSigner)(nil),        // 5: cluster.v1.AuditSigner
+	(*TrimHistory)(nil),        // 6: cluster.v1.TrimHistory
+	(*DeliveryCursor)(nil),     // 7: cluster.v1.DeliveryCursor
+	(*DeliveredObject)(nil),    // 8: cluster.v1.DeliveredObject
+	(*DeliveredRange)(nil),     // 9: cluster.v1.DeliveredRange
+	(*DeliverySettings)(nil),   // 10: cluster.v1.DeliverySettings
+	(*GuardrailViolation)(nil), // 11: cluster.v1.GuardrailViolation
+	(*Stamp)(nil),              // 12: cluster.v1.Stamp
 }
 var file_cluster_v1_audit_proto_depIdxs = []int32{
-	11, // 0: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
-	11, // 1: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
-	9,  // 2: cluster.v1.DeliveryCursor.taken:type_name -> cluster.v1.DeliveredRange
-	8,  // 3: cluster.v1.DeliveryCursor.object:type_name -> cluster.v1.DeliveredObject
-	11, // 4: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
-	11, // 5: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
-	6,  // [6:6] is the sub-list for method output_type
-	6,  // [6:6] is the sub-list for method input_type
-	6,  // [6:6] is the sub-list for extension type_name
-	6,  // [6:6] is the sub-list for extension extendee
-	0,  // [0:6] is the sub-list for field type_name
+	11, // 0: cluster.v1.AuditEvent.guardrail_violations:type_name -> cluster.v1.GuardrailViolation
+	12, // 1: cluster.v1.AuditCheckpoint.stamp:type_name -> cluster.v1.Stamp
+	12, // 2: cluster.v1.AuditSigner.stamp:type_name -> cluster.v1.Stamp
+	9,  // 3: cluster.v1.DeliveryCursor.taken:type_name -> cluster.v1.DeliveredRange
+	8,  // 4: cluster.v1.DeliveryCursor.object:type_name -> cluster.v1.DeliveredObject
+	12, // 5: cluster.v1.DeliveryCursor.stamp:type_name -> cluster.v1.Stamp
+	12, // 6: cluster.v1.DeliverySettings.stamp:type_name -> cluster.v1.Stamp
+	7,  // [7:7] is the sub-list for method output_type
+	7,  // [7:7] is the sub-list for method input_type
+	7,  // [7:7] is the sub-list for extension type_name
+	7,  // [7:7] is the sub-list for extension extendee
+	0,  // [0:7] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_audit_proto_init() }
@@ -1178,6 +1180,7 @@ func file_cluster_v1_audit_proto_init() {
 	if File_cluster_v1_audit_proto != nil {
 		return
 	}
+	file_cluster_v1_record_proto_init()
 	file_cluster_v1_state_proto_init()
 	file_cluster_v1_version_proto_init()
 	type x struct{}

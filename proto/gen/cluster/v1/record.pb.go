@@ -967,7 +967,7 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 6 with prompt_id, else 5 with USAGE_SOURCE_MEASURED, else 4 with
+	// Version of this record: 7 with guardrails, else 6 with prompt_id, else 5 with USAGE_SOURCE_MEASURED, else 4 with
 	// bounded_by_user, else 3 with end_user_of_organization, else 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
@@ -1074,7 +1074,12 @@ type UsageEvent struct {
 	// Its version.
 	PromptVersion uint32 `protobuf:"varint,50,opt,name=prompt_version,json=promptVersion,proto3" json:"prompt_version,omitempty"`
 	// The label by which the version was found; empty if the request named the version or got the latest.
-	PromptLabel   string `protobuf:"bytes,51,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
+	PromptLabel string `protobuf:"bytes,51,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
+	// The names of the guardrails that were applied to the request, in their order; only in the
+	// last event of a request.
+	Guardrails []string `protobuf:"bytes,52,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	// What they found; likewise.
+	Violations    []*GuardrailViolation `protobuf:"bytes,53,rep,name=violations,proto3" json:"violations,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1452,6 +1457,130 @@ func (x *UsageEvent) GetPromptLabel() string {
 	return ""
 }
 
+func (x *UsageEvent) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
+func (x *UsageEvent) GetViolations() []*GuardrailViolation {
+	if x != nil {
+		return x.Violations
+	}
+	return nil
+}
+
+// GuardrailViolation is what an engine of a guardrail has found in a request or a response. It has
+// no text of either.
+type GuardrailViolation struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The guardrail's name.
+	Guardrail string `protobuf:"bytes,1,opt,name=guardrail,proto3" json:"guardrail,omitempty"`
+	// The engine's name.
+	Engine string `protobuf:"bytes,2,opt,name=engine,proto3" json:"engine,omitempty"`
+	// pre_call or post_call.
+	Hook string `protobuf:"bytes,3,opt,name=hook,proto3" json:"hook,omitempty"`
+	// What was found, such as EMAIL_ADDRESS.
+	Entity string `protobuf:"bytes,4,opt,name=entity,proto3" json:"entity,omitempty"`
+	// What was done: anonymize, block, flag or remove.
+	Action string `protobuf:"bytes,5,opt,name=action,proto3" json:"action,omitempty"`
+	// How many were found at the place.
+	Count int64 `protobuf:"varint,6,opt,name=count,proto3" json:"count,omitempty"`
+	// Where, such as messages[2].content; empty for several places together.
+	Place string `protobuf:"bytes,7,opt,name=place,proto3" json:"place,omitempty"`
+	// Where the first one begins in the text at the place, in bytes.
+	Offset        int64 `protobuf:"varint,8,opt,name=offset,proto3" json:"offset,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GuardrailViolation) Reset() {
+	*x = GuardrailViolation{}
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GuardrailViolation) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GuardrailViolation) ProtoMessage() {}
+
+func (x *GuardrailViolation) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GuardrailViolation.ProtoReflect.Descriptor instead.
+func (*GuardrailViolation) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *GuardrailViolation) GetGuardrail() string {
+	if x != nil {
+		return x.Guardrail
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetEngine() string {
+	if x != nil {
+		return x.Engine
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetHook() string {
+	if x != nil {
+		return x.Hook
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetEntity() string {
+	if x != nil {
+		return x.Entity
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetAction() string {
+	if x != nil {
+		return x.Action
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetCount() int64 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *GuardrailViolation) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *GuardrailViolation) GetOffset() int64 {
+	if x != nil {
+		return x.Offset
+	}
+	return 0
+}
+
 // AttemptFailure says why one attempt of a request failed. It has no text of the
 // request or of a response.
 type AttemptFailure struct {
@@ -1481,7 +1610,7 @@ type AttemptFailure struct {
 
 func (x *AttemptFailure) Reset() {
 	*x = AttemptFailure{}
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1493,7 +1622,7 @@ func (x *AttemptFailure) String() string {
 func (*AttemptFailure) ProtoMessage() {}
 
 func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1506,7 +1635,7 @@ func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttemptFailure.ProtoReflect.Descriptor instead.
 func (*AttemptFailure) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *AttemptFailure) GetAttempt() int64 {
@@ -1589,7 +1718,7 @@ type Formation struct {
 
 func (x *Formation) Reset() {
 	*x = Formation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1601,7 +1730,7 @@ func (x *Formation) String() string {
 func (*Formation) ProtoMessage() {}
 
 func (x *Formation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1614,7 +1743,7 @@ func (x *Formation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Formation.ProtoReflect.Descriptor instead.
 func (*Formation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Formation) GetVersion() uint32 {
@@ -1651,7 +1780,7 @@ type FormationServer struct {
 
 func (x *FormationServer) Reset() {
 	*x = FormationServer{}
-	mi := &file_cluster_v1_record_proto_msgTypes[11]
+	mi := &file_cluster_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1663,7 +1792,7 @@ func (x *FormationServer) String() string {
 func (*FormationServer) ProtoMessage() {}
 
 func (x *FormationServer) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[11]
+	mi := &file_cluster_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1676,7 +1805,7 @@ func (x *FormationServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
 func (*FormationServer) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *FormationServer) GetNode() string {
@@ -1762,7 +1891,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\x9a\r\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xfa\r\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1818,7 +1947,22 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x0fbounded_by_user\x180 \x01(\tR\rboundedByUser\x12\x1b\n" +
 	"\tprompt_id\x181 \x01(\tR\bpromptId\x12%\n" +
 	"\x0eprompt_version\x182 \x01(\rR\rpromptVersion\x12!\n" +
-	"\fprompt_label\x183 \x01(\tR\vpromptLabel\"\x9c\x02\n" +
+	"\fprompt_label\x183 \x01(\tR\vpromptLabel\x12\x1e\n" +
+	"\n" +
+	"guardrails\x184 \x03(\tR\n" +
+	"guardrails\x12>\n" +
+	"\n" +
+	"violations\x185 \x03(\v2\x1e.cluster.v1.GuardrailViolationR\n" +
+	"violations\"\xd2\x01\n" +
+	"\x12GuardrailViolation\x12\x1c\n" +
+	"\tguardrail\x18\x01 \x01(\tR\tguardrail\x12\x16\n" +
+	"\x06engine\x18\x02 \x01(\tR\x06engine\x12\x12\n" +
+	"\x04hook\x18\x03 \x01(\tR\x04hook\x12\x16\n" +
+	"\x06entity\x18\x04 \x01(\tR\x06entity\x12\x16\n" +
+	"\x06action\x18\x05 \x01(\tR\x06action\x12\x14\n" +
+	"\x05count\x18\x06 \x01(\x03R\x05count\x12\x14\n" +
+	"\x05place\x18\a \x01(\tR\x05place\x12\x16\n" +
+	"\x06offset\x18\b \x01(\x03R\x06offset\"\x9c\x02\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x03R\aattempt\x12\x1e\n" +
 	"\n" +
@@ -1881,23 +2025,24 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
 var file_cluster_v1_record_proto_goTypes = []any{
-	(Outcome)(0),            // 0: cluster.v1.Outcome
-	(UsageSource)(0),        // 1: cluster.v1.UsageSource
-	(AccountKind)(0),        // 2: cluster.v1.AccountKind
-	(*NodeIdentity)(nil),    // 3: cluster.v1.NodeIdentity
-	(*JournalMark)(nil),     // 4: cluster.v1.JournalMark
-	(*TokenCounts)(nil),     // 5: cluster.v1.TokenCounts
-	(*AccountID)(nil),       // 6: cluster.v1.AccountID
-	(*Charge)(nil),          // 7: cluster.v1.Charge
-	(*Notice)(nil),          // 8: cluster.v1.Notice
-	(*UsageIntent)(nil),     // 9: cluster.v1.UsageIntent
-	(*FallbackTaken)(nil),   // 10: cluster.v1.FallbackTaken
-	(*UsageEvent)(nil),      // 11: cluster.v1.UsageEvent
-	(*AttemptFailure)(nil),  // 12: cluster.v1.AttemptFailure
-	(*Formation)(nil),       // 13: cluster.v1.Formation
-	(*FormationServer)(nil), // 14: cluster.v1.FormationServer
+	(Outcome)(0),               // 0: cluster.v1.Outcome
+	(UsageSource)(0),           // 1: cluster.v1.UsageSource
+	(AccountKind)(0),           // 2: cluster.v1.AccountKind
+	(*NodeIdentity)(nil),       // 3: cluster.v1.NodeIdentity
+	(*JournalMark)(nil),        // 4: cluster.v1.JournalMark
+	(*TokenCounts)(nil),        // 5: cluster.v1.TokenCounts
+	(*AccountID)(nil),          // 6: cluster.v1.AccountID
+	(*Charge)(nil),             // 7: cluster.v1.Charge
+	(*Notice)(nil),             // 8: cluster.v1.Notice
+	(*UsageIntent)(nil),        // 9: cluster.v1.UsageIntent
+	(*FallbackTaken)(nil),      // 10: cluster.v1.FallbackTaken
+	(*UsageEvent)(nil),         // 11: cluster.v1.UsageEvent
+	(*GuardrailViolation)(nil), // 12: cluster.v1.GuardrailViolation
+	(*AttemptFailure)(nil),     // 13: cluster.v1.AttemptFailure
+	(*Formation)(nil),          // 14: cluster.v1.Formation
+	(*FormationServer)(nil),    // 15: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
 	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
@@ -1910,13 +2055,14 @@ var file_cluster_v1_record_proto_depIdxs = []int32{
 	7,  // 7: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
 	8,  // 8: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
 	10, // 9: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
-	12, // 10: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
-	14, // 11: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	12, // [12:12] is the sub-list for method output_type
-	12, // [12:12] is the sub-list for method input_type
-	12, // [12:12] is the sub-list for extension type_name
-	12, // [12:12] is the sub-list for extension extendee
-	0,  // [0:12] is the sub-list for field type_name
+	13, // 10: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
+	12, // 11: cluster.v1.UsageEvent.violations:type_name -> cluster.v1.GuardrailViolation
+	15, // 12: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	13, // [13:13] is the sub-list for method output_type
+	13, // [13:13] is the sub-list for method input_type
+	13, // [13:13] is the sub-list for extension type_name
+	13, // [13:13] is the sub-list for extension extendee
+	0,  // [0:13] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -1931,7 +2077,7 @@ func file_cluster_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   12,
+			NumMessages:   13,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

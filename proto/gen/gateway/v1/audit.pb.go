@@ -294,10 +294,10 @@ type AuditRecord struct {
 	LatencyMs float64 `protobuf:"fixed64,14,opt,name=latency_ms,json=latencyMs,proto3" json:"latency_ms,omitempty"`
 	// Milliseconds until the first piece of the answer.
 	TimeToFirstTokenMs float64 `protobuf:"fixed64,15,opt,name=time_to_first_token_ms,json=timeToFirstTokenMs,proto3" json:"time_to_first_token_ms,omitempty"`
-	// The guardrail that was applied; null for none.
+	// The guardrail that found something, the first of several; if none did, the first that was applied; null for none.
 	GuardrailId *wrapperspb.StringValue `protobuf:"bytes,16,opt,name=guardrail_id,json=guardrailId,proto3" json:"guardrail_id,omitempty"`
-	// What it found.
-	GuardrailViolations []string `protobuf:"bytes,17,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
+	// What all guardrails of the request found.
+	GuardrailViolations []*GuardrailViolation `protobuf:"bytes,29,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
 	// The token-saving plan that was applied; null for none.
 	TokenSavingPlanId *wrapperspb.StringValue `protobuf:"bytes,18,opt,name=token_saving_plan_id,json=tokenSavingPlanId,proto3" json:"token_saving_plan_id,omitempty"`
 	// Whether the answer came from a cache.
@@ -466,7 +466,7 @@ func (x *AuditRecord) GetGuardrailId() *wrapperspb.StringValue {
 	return nil
 }
 
-func (x *AuditRecord) GetGuardrailViolations() []string {
+func (x *AuditRecord) GetGuardrailViolations() []*GuardrailViolation {
 	if x != nil {
 		return x.GuardrailViolations
 	}
@@ -792,7 +792,7 @@ var File_gateway_v1_audit_proto protoreflect.FileDescriptor
 const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/audit.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x9d\b\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1agateway/v1/violation.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\x9d\b\n" +
 	"\x13ListAuditLogRequest\x12'\n" +
 	"\x05limit\x18\x01 \x01(\x05B\f\xbaH\t\x1a\a@d\x18\xe8\a(\x01H\x00R\x05limit\x88\x01\x01\x12\x8a\x01\n" +
 	"\bkey_hash\x18\x02 \x01(\tBo\xbaHl\xd8\x01\x01rg2\x1b^(sha256:)?[0-9a-fA-F]{64}$\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\akeyHash\x123\n" +
@@ -821,7 +821,7 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\x04data\x18\x02 \x03(\v2\x17.gateway.v1.AuditRecordR\x04data\x12\x19\n" +
 	"\bhas_more\x18\x03 \x01(\bR\ahasMore\x12=\n" +
 	"\vnext_cursor\x18\x04 \x01(\v2\x1c.google.protobuf.StringValueR\n" +
-	"nextCursor\"\xb1\n" +
+	"nextCursor\"\xd7\n" +
 	"\n" +
 	"\vAuditRecord\x12\x19\n" +
 	"\bevent_id\x18\x01 \x01(\tR\aeventId\x12\x1d\n" +
@@ -843,8 +843,8 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\n" +
 	"latency_ms\x18\x0e \x01(\x01R\tlatencyMs\x122\n" +
 	"\x16time_to_first_token_ms\x18\x0f \x01(\x01R\x12timeToFirstTokenMs\x12?\n" +
-	"\fguardrail_id\x18\x10 \x01(\v2\x1c.google.protobuf.StringValueR\vguardrailId\x121\n" +
-	"\x14guardrail_violations\x18\x11 \x03(\tR\x13guardrailViolations\x12M\n" +
+	"\fguardrail_id\x18\x10 \x01(\v2\x1c.google.protobuf.StringValueR\vguardrailId\x12Q\n" +
+	"\x14guardrail_violations\x18\x1d \x03(\v2\x1e.gateway.v1.GuardrailViolationR\x13guardrailViolations\x12M\n" +
 	"\x14token_saving_plan_id\x18\x12 \x01(\v2\x1c.google.protobuf.StringValueR\x11tokenSavingPlanId\x12\x1b\n" +
 	"\tcache_hit\x18\x13 \x01(\bR\bcacheHit\x129\n" +
 	"\tprompt_id\x18\x14 \x01(\v2\x1c.google.protobuf.StringValueR\bpromptId\x129\n" +
@@ -857,7 +857,7 @@ const file_gateway_v1_audit_proto_rawDesc = "" +
 	"\x05actor\x18\x1a \x01(\v2\x1c.google.protobuf.StringValueR\x05actor\x120\n" +
 	"\adetails\x18\x1b \x01(\v2\x16.google.protobuf.ValueR\adetails\x12\x1f\n" +
 	"\vrecorded_at\x18\x1c \x01(\tR\n" +
-	"recordedAt\"g\n" +
+	"recordedAtJ\x04\b\x11\x10\x12\"g\n" +
 	"\x15GetAuditRecordRequest\x12N\n" +
 	"\bevent_id\x18\x01 \x01(\tB3\xbaH0\xc8\x01\x01r+2\x12^evt_[0-9a-f]{16}$\x92\x02\x14evt_000000000000002aR\aeventId\"\xa9\x01\n" +
 	"\x15VerifyAuditLogRequest\x12I\n" +
@@ -908,7 +908,8 @@ var file_gateway_v1_audit_proto_goTypes = []any{
 	(*VerifyAuditLogRequest)(nil),  // 4: gateway.v1.VerifyAuditLogRequest
 	(*VerifyAuditLogResponse)(nil), // 5: gateway.v1.VerifyAuditLogResponse
 	(*wrapperspb.StringValue)(nil), // 6: google.protobuf.StringValue
-	(*structpb.Value)(nil),         // 7: google.protobuf.Value
+	(*GuardrailViolation)(nil),     // 7: gateway.v1.GuardrailViolation
+	(*structpb.Value)(nil),         // 8: google.protobuf.Value
 }
 var file_gateway_v1_audit_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.ListAuditLogResponse.data:type_name -> gateway.v1.AuditRecord
@@ -920,29 +921,30 @@ var file_gateway_v1_audit_proto_depIdxs = []int32{
 	6,  // 6: gateway.v1.AuditRecord.model:type_name -> google.protobuf.StringValue
 	6,  // 7: gateway.v1.AuditRecord.provider:type_name -> google.protobuf.StringValue
 	6,  // 8: gateway.v1.AuditRecord.guardrail_id:type_name -> google.protobuf.StringValue
-	6,  // 9: gateway.v1.AuditRecord.token_saving_plan_id:type_name -> google.protobuf.StringValue
-	6,  // 10: gateway.v1.AuditRecord.prompt_id:type_name -> google.protobuf.StringValue
-	6,  // 11: gateway.v1.AuditRecord.memory_id:type_name -> google.protobuf.StringValue
-	6,  // 12: gateway.v1.AuditRecord.request_id:type_name -> google.protobuf.StringValue
-	6,  // 13: gateway.v1.AuditRecord.actor:type_name -> google.protobuf.StringValue
-	7,  // 14: gateway.v1.AuditRecord.details:type_name -> google.protobuf.Value
-	6,  // 15: gateway.v1.VerifyAuditLogResponse.first_event_id:type_name -> google.protobuf.StringValue
-	6,  // 16: gateway.v1.VerifyAuditLogResponse.last_event_id:type_name -> google.protobuf.StringValue
-	6,  // 17: gateway.v1.VerifyAuditLogResponse.broken_at:type_name -> google.protobuf.StringValue
-	6,  // 18: gateway.v1.VerifyAuditLogResponse.reason:type_name -> google.protobuf.StringValue
-	6,  // 19: gateway.v1.VerifyAuditLogResponse.covered_event_id:type_name -> google.protobuf.StringValue
-	6,  // 20: gateway.v1.VerifyAuditLogResponse.checkpoint_key:type_name -> google.protobuf.StringValue
-	0,  // 21: gateway.v1.AuditService.ListAuditLog:input_type -> gateway.v1.ListAuditLogRequest
-	4,  // 22: gateway.v1.AuditService.VerifyAuditLog:input_type -> gateway.v1.VerifyAuditLogRequest
-	3,  // 23: gateway.v1.AuditService.GetAuditRecord:input_type -> gateway.v1.GetAuditRecordRequest
-	1,  // 24: gateway.v1.AuditService.ListAuditLog:output_type -> gateway.v1.ListAuditLogResponse
-	5,  // 25: gateway.v1.AuditService.VerifyAuditLog:output_type -> gateway.v1.VerifyAuditLogResponse
-	2,  // 26: gateway.v1.AuditService.GetAuditRecord:output_type -> gateway.v1.AuditRecord
-	24, // [24:27] is the sub-list for method output_type
-	21, // [21:24] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	7,  // 9: gateway.v1.AuditRecord.guardrail_violations:type_name -> gateway.v1.GuardrailViolation
+	6,  // 10: gateway.v1.AuditRecord.token_saving_plan_id:type_name -> google.protobuf.StringValue
+	6,  // 11: gateway.v1.AuditRecord.prompt_id:type_name -> google.protobuf.StringValue
+	6,  // 12: gateway.v1.AuditRecord.memory_id:type_name -> google.protobuf.StringValue
+	6,  // 13: gateway.v1.AuditRecord.request_id:type_name -> google.protobuf.StringValue
+	6,  // 14: gateway.v1.AuditRecord.actor:type_name -> google.protobuf.StringValue
+	8,  // 15: gateway.v1.AuditRecord.details:type_name -> google.protobuf.Value
+	6,  // 16: gateway.v1.VerifyAuditLogResponse.first_event_id:type_name -> google.protobuf.StringValue
+	6,  // 17: gateway.v1.VerifyAuditLogResponse.last_event_id:type_name -> google.protobuf.StringValue
+	6,  // 18: gateway.v1.VerifyAuditLogResponse.broken_at:type_name -> google.protobuf.StringValue
+	6,  // 19: gateway.v1.VerifyAuditLogResponse.reason:type_name -> google.protobuf.StringValue
+	6,  // 20: gateway.v1.VerifyAuditLogResponse.covered_event_id:type_name -> google.protobuf.StringValue
+	6,  // 21: gateway.v1.VerifyAuditLogResponse.checkpoint_key:type_name -> google.protobuf.StringValue
+	0,  // 22: gateway.v1.AuditService.ListAuditLog:input_type -> gateway.v1.ListAuditLogRequest
+	4,  // 23: gateway.v1.AuditService.VerifyAuditLog:input_type -> gateway.v1.VerifyAuditLogRequest
+	3,  // 24: gateway.v1.AuditService.GetAuditRecord:input_type -> gateway.v1.GetAuditRecordRequest
+	1,  // 25: gateway.v1.AuditService.ListAuditLog:output_type -> gateway.v1.ListAuditLogResponse
+	5,  // 26: gateway.v1.AuditService.VerifyAuditLog:output_type -> gateway.v1.VerifyAuditLogResponse
+	2,  // 27: gateway.v1.AuditService.GetAuditRecord:output_type -> gateway.v1.AuditRecord
+	25, // [25:28] is the sub-list for method output_type
+	22, // [22:25] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_audit_proto_init() }
@@ -950,6 +952,7 @@ func file_gateway_v1_audit_proto_init() {
 	if File_gateway_v1_audit_proto != nil {
 		return
 	}
+	file_gateway_v1_violation_proto_init()
 	file_gateway_v1_audit_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

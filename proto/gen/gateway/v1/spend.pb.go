@@ -306,9 +306,13 @@ type SpendLog struct {
 	// Its version; null for none.
 	PromptVersion *wrapperspb.UInt32Value `protobuf:"bytes,49,opt,name=prompt_version,json=promptVersion,proto3" json:"prompt_version,omitempty"`
 	// The label by which the version was found; null if the request named the version, or got the latest.
-	PromptLabel   *wrapperspb.StringValue `protobuf:"bytes,50,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	PromptLabel *wrapperspb.StringValue `protobuf:"bytes,50,opt,name=prompt_label,json=promptLabel,proto3" json:"prompt_label,omitempty"`
+	// The guardrails that were applied, by name, in the last event of a request.
+	Guardrails []string `protobuf:"bytes,51,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	// What they found, likewise.
+	GuardrailViolations []*GuardrailViolation `protobuf:"bytes,52,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *SpendLog) Reset() {
@@ -649,6 +653,20 @@ func (x *SpendLog) GetPromptLabel() *wrapperspb.StringValue {
 	return nil
 }
 
+func (x *SpendLog) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
+}
+
+func (x *SpendLog) GetGuardrailViolations() []*GuardrailViolation {
+	if x != nil {
+		return x.GuardrailViolations
+	}
+	return nil
+}
+
 // AttemptFailure says why one attempt of a request failed.
 type AttemptFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -772,7 +790,7 @@ var File_gateway_v1_spend_proto protoreflect.FileDescriptor
 const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"\x16gateway/v1/spend.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xe0\x05\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x1agateway/v1/violation.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xe0\x05\n" +
 	"\x14ListSpendLogsRequest\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x17\n" +
@@ -792,7 +810,7 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\tprompt_id\x18\f \x01(\tBD\xbaHA\xd8\x01\x01r<\x10\x01\x18@2\x0f^[A-Za-z0-9-]*$\x92\x02$f81d4fae-7dec-41d0-8765-00a0c91e6bf6R\bpromptIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xfa\x0e\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xed\x0f\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -844,7 +862,11 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\bfailures\x18/ \x03(\v2\x1a.gateway.v1.AttemptFailureR\bfailures\x129\n" +
 	"\tprompt_id\x180 \x01(\v2\x1c.google.protobuf.StringValueR\bpromptId\x12C\n" +
 	"\x0eprompt_version\x181 \x01(\v2\x1c.google.protobuf.UInt32ValueR\rpromptVersion\x12?\n" +
-	"\fprompt_label\x182 \x01(\v2\x1c.google.protobuf.StringValueR\vpromptLabel\"\xb4\x03\n" +
+	"\fprompt_label\x182 \x01(\v2\x1c.google.protobuf.StringValueR\vpromptLabel\x12\x1e\n" +
+	"\n" +
+	"guardrails\x183 \x03(\tR\n" +
+	"guardrails\x12Q\n" +
+	"\x14guardrail_violations\x184 \x03(\v2\x1e.gateway.v1.GuardrailViolationR\x13guardrailViolations\"\xb4\x03\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x05R\aattempt\x12\x19\n" +
 	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12.\n" +
@@ -883,6 +905,7 @@ var file_gateway_v1_spend_proto_goTypes = []any{
 	(*AttemptFailure)(nil),         // 3: gateway.v1.AttemptFailure
 	(*wrapperspb.StringValue)(nil), // 4: google.protobuf.StringValue
 	(*wrapperspb.UInt32Value)(nil), // 5: google.protobuf.UInt32Value
+	(*GuardrailViolation)(nil),     // 6: gateway.v1.GuardrailViolation
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
@@ -901,17 +924,18 @@ var file_gateway_v1_spend_proto_depIdxs = []int32{
 	4,  // 13: gateway.v1.SpendLog.prompt_id:type_name -> google.protobuf.StringValue
 	5,  // 14: gateway.v1.SpendLog.prompt_version:type_name -> google.protobuf.UInt32Value
 	4,  // 15: gateway.v1.SpendLog.prompt_label:type_name -> google.protobuf.StringValue
-	4,  // 16: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
-	4,  // 17: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
-	4,  // 18: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
-	4,  // 19: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
-	0,  // 20: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1,  // 21: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	21, // [21:22] is the sub-list for method output_type
-	20, // [20:21] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	6,  // 16: gateway.v1.SpendLog.guardrail_violations:type_name -> gateway.v1.GuardrailViolation
+	4,  // 17: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
+	4,  // 18: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
+	4,  // 19: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
+	4,  // 20: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
+	0,  // 21: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 22: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	22, // [22:23] is the sub-list for method output_type
+	21, // [21:22] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }
@@ -919,6 +943,7 @@ func file_gateway_v1_spend_proto_init() {
 	if File_gateway_v1_spend_proto != nil {
 		return
 	}
+	file_gateway_v1_violation_proto_init()
 	file_gateway_v1_spend_proto_msgTypes[0].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
