@@ -18,11 +18,18 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
 
-// greeted is a finding of the engine of greeting.
-func greeted(guardrail, hook, action, place string, offset, count int64) usage.Violation {
+// asked is a finding of the engine of greeting in a request.
+func asked(guardrail, action, place string, offset, count int64) usage.Violation {
 	return usage.Violation{
-		Guardrail: guardrail, Engine: "presidio", Hook: hook, Entity: "GREETING", Action: action, Place: place, Offset: offset, Count: count,
+		Guardrail: guardrail, Engine: "presidio", Hook: "pre_call", Entity: "GREETING", Action: action, Place: place, Offset: offset, Count: count,
 	}
+}
+
+// answered is one in a response.
+func answered(guardrail, action, place string, offset, count int64) usage.Violation {
+	v := asked(guardrail, action, place, offset, count)
+	v.Hook = "post_call"
+	return v
 }
 
 // named is hello with guardrails.
@@ -41,8 +48,8 @@ func TestFindingsAreRecorded(t *testing.T) {
 	check := func(name string, e *envoy, post ...usage.Violation) {
 		t.Helper()
 		want := append([]usage.Violation{
-			greeted("watch", "pre_call", "flag", "messages[0].content", 0, 2), greeted("mask", "pre_call", "anonymize", "messages[0].content", 0, 2),
-			greeted("watch", "pre_call", "flag", "messages[1].content", 6, 1), greeted("mask", "pre_call", "anonymize", "messages[1].content", 6, 1),
+			asked("watch", "flag", "messages[0].content", 0, 2), asked("mask", "anonymize", "messages[0].content", 0, 2),
+			asked("watch", "flag", "messages[1].content", 6, 1), asked("mask", "anonymize", "messages[1].content", 6, 1),
 		}, post...)
 		ev := k.event(e.uuid)
 		if diff := cmp.Diff(want, ev.Violations); diff != "" {
@@ -56,7 +63,7 @@ func TestFindingsAreRecorded(t *testing.T) {
 	taken(t, e, named(twice, "watch", "mask"))
 	e.answer(jsonAnswer(strings.Replace(goodReply, "Hi there.", "So: Hi there. Hi there!", 1)))
 	check("whole", e,
-		greeted("watch", "post_call", "flag", "choices[0].message.content", 4, 2), greeted("mask", "post_call", "anonymize", "choices[0].message.content", 4, 2))
+		answered("watch", "flag", "choices[0].message.content", 4, 2), answered("mask", "anonymize", "choices[0].message.content", 4, 2))
 
 	second := `data: {"id":"c","object":"chat.completion.chunk","model":"up","choices":[{"index":1,"delta":{"content":"ABC Hi there"}}]}` + "\n\n"
 	stream := text("So: ") + text("Hi ") + second + text("there. ") + text("Hi there!") + stop() + done
@@ -67,8 +74,8 @@ func TestFindingsAreRecorded(t *testing.T) {
 		c.pieces = pieces
 		e.answer(c)
 		check(fmt.Sprintf("%d pieces", len(pieces)), e,
-			greeted("watch", "post_call", "flag", "choices[1].delta.content", 4, 1), greeted("mask", "post_call", "anonymize", "choices[1].delta.content", 4, 1),
-			greeted("watch", "post_call", "flag", "choices[0].delta.content", 4, 2), greeted("mask", "post_call", "anonymize", "choices[0].delta.content", 4, 2))
+			answered("watch", "flag", "choices[1].delta.content", 4, 1), answered("mask", "anonymize", "choices[1].delta.content", 4, 1),
+			answered("watch", "flag", "choices[0].delta.content", 4, 2), answered("mask", "anonymize", "choices[0].delta.content", 4, 2))
 	}
 
 	e = k.open(t)
@@ -94,7 +101,7 @@ func TestFindingsInRequestsThatEndEarly(t *testing.T) {
 		"in": greeting("block", guardrails.PreCall), "out": greeting("block", guardrails.PostCall), "watch": greeting("flag", guardrails.PreCall),
 	})
 	k := newKit(t, one(), all)
-	seen := greeted("watch", "pre_call", "flag", "messages[0].content", 0, 1)
+	seen := asked("watch", "flag", "messages[0].content", 0, 1)
 
 	e := k.open(t)
 	e.ask(named(hello, "watch", "in"))
@@ -102,14 +109,14 @@ func TestFindingsInRequestsThatEndEarly(t *testing.T) {
 	if len(n) != 1 || n[0].Notice.Type != "request.blocked" || !n[0].Final || fmt.Sprint(n[0].Guardrails) != "[watch in]" {
 		t.Fatalf("noticed %+v", n)
 	}
-	if diff := cmp.Diff([]usage.Violation{seen, greeted("in", "pre_call", "block", "messages[0].content", 0, 1)}, n[0].Violations); diff != "" {
+	if diff := cmp.Diff([]usage.Violation{seen, asked("in", "block", "messages[0].content", 0, 1)}, n[0].Violations); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
 
 	e = k.open(t)
 	taken(t, e, named(hello, "out"))
 	e.answer(jsonAnswer(goodReply))
-	want := []usage.Violation{greeted("out", "post_call", "block", "choices[0].message.content", 0, 1)}
+	want := []usage.Violation{answered("out", "block", "choices[0].message.content", 0, 1)}
 	n = k.notices(e.uuid)
 	if len(n) != 1 || n[0].Notice.Type != "request.blocked" || n[0].Final || !cmp.Equal(want, n[0].Violations) {
 		t.Errorf("noticed %+v", n)
@@ -142,7 +149,7 @@ func TestFindingsInCounts(t *testing.T) {
 		t.Fatalf("the count is %+v", out)
 	}
 	n := k.notices(e.uuid)
-	if len(n) != 1 || n[0].Notice.Type != "request.guardrail_triggered" || n[0].Notice.Code != "" || !cmp.Equal([]usage.Violation{greeted("watch", "pre_call", "flag", "input", 0, 1)}, n[0].Violations) {
+	if len(n) != 1 || n[0].Notice.Type != "request.guardrail_triggered" || n[0].Notice.Code != "" || !cmp.Equal([]usage.Violation{asked("watch", "flag", "input", 0, 1)}, n[0].Violations) {
 		t.Errorf("noticed %+v", n)
 	}
 }
@@ -258,9 +265,9 @@ func TestGuardrailMetrics(t *testing.T) {
 	plain.close()
 	got := guardrailSeries(t, reader)
 	want := map[string]int64{
-		"presidio GREETING flag pre_call watch":  2,
-		"presidio GREETING flag post_call watch": 3,
-		"presidio GREETING block pre_call in":    1,
+		"presidio/GREETING/flag/pre_call/watch":  2,
+		"presidio/GREETING/flag/post_call/watch": 3,
+		"presidio/GREETING/block/pre_call/in":    1,
 		"pre_call false":                         2,
 		"pre_call true":                          1,
 		"post_call false":                        1,
@@ -283,8 +290,8 @@ func TestGuardrailMetrics(t *testing.T) {
 			total += n
 		}
 	}
-	if len(got) != 1000+4 || total != 6+3001 || got["other other other other other"] != 3001-(999-3) {
-		t.Errorf("%d series with %d findings, %d of them others", len(got), total, got["other other other other other"])
+	if len(got) != 1000+4 || total != 6+3001 || got["other/other/other/other/other"] != 3001-(999-3) {
+		t.Errorf("%d series with %d findings, %d of them others", len(got), total, got["other/other/other/other/other"])
 	}
 }
 
@@ -306,7 +313,7 @@ func guardrailSeries(t *testing.T, reader *sdk.ManualReader) map[string]int64 {
 		return strings.Join([]string{
 			values["gateway.guardrail.engine"], values["gateway.guardrail.entity"], values["gateway.guardrail.action"],
 			values["gateway.guardrail.hook"], values["gateway.guardrail.name"],
-		}, " ")
+		}, "/")
 	}
 	out := make(map[string]int64)
 	for _, m := range all.ScopeMetrics[0].Metrics {
