@@ -205,7 +205,7 @@ func TestFoundTextsAreNowhere(t *testing.T) {
 		e = k.open(t)
 		if out := e.ask(strings.Replace(named(everywhere, guardrail), "{", `{"stream":true,`, 1)); out.refused == nil {
 			c := streamAnswer()
-			c.pieces = []string{text("Hi there"), stop(), done}
+			c.pieces = []string{text("Hi there") + stop() + done}
 			e.answer(c)
 		}
 		e.close()
