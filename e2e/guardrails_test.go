@@ -81,3 +81,38 @@ func TestBlockedStreamLetsGo(t *testing.T) {
 	}
 	g.until("the provider is let go", func() bool { return p.Counters().Aborted == 3 && p.Counters().Open == 0 })
 }
+
+// Guardrails of a key, its team and its organization apply to requests that name none, and callers cannot
+// switch them off.
+func TestBoundGuardrails(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt"))
+	const key = "sk-bound-0123456789abcdef"
+	for name, word := range map[string]string{"of-key": "apple", "of-team": "banana", "of-organization": "cherry"} {
+		g.manages(http.MethodPost, "/guardrail", `{"guardrail_name":"`+name+`","engines":[{"engine_name":"content_filter","event_hooks":["pre_call"],"config":{"banned_keywords":["`+word+`"]}}]}`)
+	}
+	g.manages(http.MethodPost, "/organization/new", `{"organization_id":"acme","organization_alias":"Acme","guardrails":["of-organization"]}`)
+	g.manages(http.MethodPost, "/team/new", `{"team_id":"blue","organization_id":"acme","guardrails":["of-team"]}`)
+	g.manages(http.MethodPost, "/key/generate", `{"key":"`+key+`","team_id":"blue","guardrails":["of-key"]}`)
+	send := func(word string) *answer {
+		t.Helper()
+		body := `{"model":"gpt","guardrails":[],"messages":[{"role":"user","content":"An ` + word + `."}]}`
+		return g.do(http.MethodPost, "/v1/chat/completions", strings.NewReader(body), with("Authorization", "Bearer "+key), with("Content-Type", "application/json"))
+	}
+	for _, word := range []string{"apple", "banana", "cherry"} {
+		if a := send(word); a.status != http.StatusBadRequest || !strings.Contains(a.body, `"guardrail_blocked"`) {
+			t.Errorf("%s: %d %s", word, a.status, a.body)
+		}
+	}
+	if heard := p.Requests(); len(heard) != 0 {
+		t.Errorf("the provider gets %+v", heard)
+	}
+	if a := send("orange"); a.status != http.StatusOK || a.header.Get("x-gateway-applied-guardrails") != "of-key,of-team,of-organization" {
+		t.Errorf("%d %v %s", a.status, a.header, a.body)
+	}
+	g.manages(http.MethodPatch, "/team/blue", `{"guardrails":[]}`)
+	if a := send("banana"); a.status != http.StatusOK {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
