@@ -114,6 +114,9 @@ func TestRequests(t *testing.T) {
 		{"credential delete production", "", `DELETE /credentials/production `},
 		{"prompt update greeting --messages @" + file, "", `PUT /prompts/greeting {"messages":[{"content":"Hi {{ name }}.","role":"system"}]}`},
 		{"prompt render greeting --variables {\"name\":\"Ada\"}", "", `POST /prompts/greeting/render {"variables":{"name":"Ada"}}`},
+		{"guardrail create pii --engine presidio --entities PERSON,EMAIL_ADDRESS --action anonymize --hooks pre_call,post_call", "",
+			`POST /guardrail {"engines":[{"config":{"action":"anonymize","entities":["PERSON","EMAIL_ADDRESS"]},"engine_name":"presidio","event_hooks":["pre_call","post_call"]}],"guardrail_name":"pii"}`},
+		{"guardrail create keys --engine detect_secret", "", `POST /guardrail {"engines":[{"config":{},"engine_name":"detect_secret","event_hooks":["pre_call","post_call"]}],"guardrail_name":"keys"}`},
 		{"guardrail apply pii hello", "", `POST /guardrail/apply {"guardrail_id":"pii","text":"hello"}`},
 		{"settings set num_retries 3", "", `POST /config/field/update {"field_name":"num_retries","field_value":3}`},
 		{"settings set routing_strategy least-busy", "", `POST /config/field/update {"field_name":"routing_strategy","field_value":"least-busy"}`},
@@ -140,17 +143,19 @@ func TestRequests(t *testing.T) {
 
 func TestRefusedInput(t *testing.T) {
 	for args, want := range map[string]string{
-		"key generate --max-budget ten":      "--max-budget is a number",
-		"key generate --metadata x":          "--metadata takes JSON",
-		"key generate --aliases x":           "takes name=value",
-		"key generate --blocked=perhaps":     "is true or false",
-		"key generate --api-kye x":           "unknown flag",
-		"key generate unexpected":            "is not expected here",
-		"key info -o xml":                    "table or json",
-		"prompt info":                        "prompt_id is missing",
-		"model new x --api-key @/not/there":  "cannot be read",
-		"model new x --api-key os.environ/X": "X is not set",
-		"budget new --body [1]":              "no JSON object",
+		"key generate --max-budget ten":                  "--max-budget is a number",
+		"key generate --metadata x":                      "--metadata takes JSON",
+		"key generate --aliases x":                       "takes name=value",
+		"key generate --blocked=perhaps":                 "is true or false",
+		"key generate --api-kye x":                       "unknown flag",
+		"key generate unexpected":                        "is not expected here",
+		"guardrail new g --entities PERSON":              "Give --engine too",
+		"guardrail new g --engine presidio --engines []": "say the same thing",
+		"key info -o xml":                                "table or json",
+		"prompt info":                                    "prompt_id is missing",
+		"model new x --api-key @/not/there":              "cannot be read",
+		"model new x --api-key os.environ/X":             "X is not set",
+		"budget new --body [1]":                          "no JSON object",
 	} {
 		f := &fake{}
 		_, _, err := run(t, f, "", strings.Fields(args)...)

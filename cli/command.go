@@ -66,6 +66,9 @@ func Commands(cfg Config, prepare func(cmd *cobra.Command)) []*cobra.Command {
 			}
 			c := &command{cfg: cfg, words: o.Command, op: op, values: map[string]*value{}}
 			cmd := c.build()
+			if cmd.Flags().Lookup("engines") != nil {
+				addEngineFlags(cmd)
+			}
 			prepare(cmd)
 			parent.AddCommand(cmd)
 		}
