@@ -63,7 +63,7 @@ func bound(t *testing.T, all map[string]guardrails.Guardrail, key, team, organiz
 	return newKit(t, one(), with, func(_ *kit, d *pipeline.Deps) {
 		view := *d.View()
 		ids := func(names string) (out []string) {
-			for _, name := range strings.Fields(names) {
+			for name := range strings.FieldsSeq(names) {
 				id := name
 				for g := range view.Guardrails.Newest(everyone(), "") {
 					if g.Name == name {

@@ -29,7 +29,7 @@ type run struct {
 	scanner engine.Scanner // of the request; nil if it examines only the response
 }
 
-// New returns a screen for guardrails, in the order in which they apply. failed is told why an engine could not
+// New returns a screen for guardrails, in the order in which they apply. failed gets the reason why an engine could not
 // examine a text; it may be nil.
 func New(list []*Guardrail, failed func(ctx context.Context, guardrail, engine string, err error)) *Screen {
 	s := &Screen{guardrails: list, errors: failed}

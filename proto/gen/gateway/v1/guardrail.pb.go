@@ -1178,7 +1178,7 @@ type ApplyGuardrailResponse struct {
 	Messages []*GuardrailMessage `protobuf:"bytes,4,rep,name=messages,proto3" json:"messages,omitempty"`
 	// What was found, up to what blocks.
 	Findings []*GuardrailFinding `protobuf:"bytes,5,rep,name=findings,proto3" json:"findings,omitempty"`
-	// What the caller of a blocked request is told; null if it is not blocked.
+	// The text that the caller of a blocked request gets; null if it is not blocked.
 	Message       *wrapperspb.StringValue `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
