@@ -1,6 +1,8 @@
 package config
 
 import (
+	"slices"
+
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
@@ -37,7 +39,12 @@ func (m *Model) spec() catalog.DeploymentSpec {
 		ID: i.ID, ModelName: m.Name, Model: p.Model, APIBase: p.APIBase, APIKey: p.APIKey, BaseModel: p.BaseModel,
 		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, MaxParallel: p.MaxParallel, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
 		MaxTokens: i.MaxTokens, MaxInputTokens: i.MaxInputTokens, MaxOutputTokens: i.MaxOutputTokens, DropParams: p.DropParams,
-		Organization: p.Organization,
+		Organization: p.Organization, Guardrails: slices.Clone(i.Guardrails),
+	}
+	for _, ref := range p.Guardrails {
+		if !slices.Contains(s.Guardrails, ref) {
+			s.Guardrails = append(s.Guardrails, ref)
+		}
 	}
 	if s.BaseModel == "" {
 		s.BaseModel = i.BaseModel

@@ -202,6 +202,7 @@ type Params struct {
 	ExtraHeaders  []Header
 	DropParams    bool // parameters that the provider does not know are dropped
 	BaseModel     string
+	Guardrails    []string // LiteLLM's place for those of Info
 	Prices        []Price
 }
 
@@ -213,6 +214,7 @@ type Info struct {
 	MaxTokens       int64
 	MaxInputTokens  int64 // 0 means unknown
 	MaxOutputTokens int64
+	Guardrails      []string // ids or names; LiteLLM has them in Params
 	Prices          []Price
 	Extras          []Extra // everything else in the file
 }

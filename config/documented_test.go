@@ -73,7 +73,7 @@ func protectingSettings() map[string]string {
 		"general_settings.max_in_flight_requests_per_worker":  "general_settings: {max_in_flight_requests_per_worker: 5}",
 		"general_settings.allowed_ips":                        "general_settings: {allowed_ips: [10.0.0.1]}",
 		"litellm_params.tags":                                 deploymentWith("tags: [free]"),
-		"litellm_params.guardrails":                           deploymentWith("guardrails: [pii]"),
+		"litellm_params.default_guardrails":                   deploymentWith("default_guardrails: [pii]"),
 		"litellm_params.max_budget":                           deploymentWith("max_budget: 1"),
 		"model_info.team_id":                                  "model_list: [{model_name: m, litellm_params: {model: openai/m, api_key: k}, model_info: {team_id: a}}]",
 		"callbacks.my.module.handler":                         "litellm_settings: {callbacks: my.module.handler}",

@@ -93,6 +93,7 @@ func (p *Params) settings() []setting {
 		{"extra_headers", own(&p.ExtraHeaders, (*decoder).headers, (*writer).headers, unset), "headers of requests to the provider, by name"},
 		{"drop_params", toggle{&p.DropParams}, "whether parameters that the provider does not know are dropped; also `litellm_settings.drop_params`, for all deployments"},
 		{"base_model", text(&p.BaseModel), "the model whose prices and limits apply"},
+		{"guardrails", names{to: &p.Guardrails, without: unset}, "where LiteLLM has `model_info.guardrails`; those of both apply"},
 	}
 }
 
@@ -227,6 +228,7 @@ func (i *Info) settings() []setting {
 		{"max_tokens", count(&i.MaxTokens), "tokens of the model, if one number is for both input and output"},
 		{"max_input_tokens", count(&i.MaxInputTokens), "the context window of the model"},
 		{"max_output_tokens", count(&i.MaxOutputTokens), "tokens of one response of the model"},
+		{"guardrails", names{to: &i.Guardrails, without: unset}, "[guardrails](guardrails.md), by name or id, of all requests that may reach the deployment, also as a fallback; while one of them does not exist, these requests are rejected"},
 	}
 }
 

@@ -2,13 +2,35 @@ package gateway
 
 import (
 	"context"
+	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/mgmt"
 )
+
+// reportGuardrails logs which guardrails models have that do not exist, and returns them. It is silent if they are those
+// that were reported before, and as long as the node knows nothing of what its cluster has agreed on.
+func (g *gateway) reportGuardrails(ctx context.Context, v *cluster.View, before string) string {
+	if v.Revision == 0 {
+		return before
+	}
+	var missing []string
+	for _, ref := range v.Catalog.AllGuarded() {
+		if _, err := v.Guardrails.Find(nil, "guardrails", ref, resource.Everybodys()); err != nil {
+			missing = append(missing, ref)
+		}
+	}
+	now := strings.Join(missing, ",")
+	if now != "" && now != before {
+		g.logger.WarnContext(ctx, "models have guardrails that do not exist; their requests are rejected until the guardrails are created with POST /guardrail", "guardrails", now)
+	}
+	return now
+}
 
 // screen applies a guardrail to texts, for the management API.
 func (g *gateway) screen(ctx context.Context, of *guardrails.Guardrail, hook string, list []mgmt.ScreenText) ([]string, []usage.Violation, error) {

@@ -18,6 +18,7 @@ import (
 // came and went while Envoy's resources were made are passed over.
 func (g *gateway) followView(ctx context.Context) error {
 	published := g.node.View()
+	missing := ""
 	for {
 		changed := g.node.Changed()
 		if v := g.node.View(); published == nil || !sameRoutes(v, published) {
@@ -27,6 +28,7 @@ func (g *gateway) followView(ctx context.Context) error {
 			}
 			published = v
 		}
+		missing = g.reportGuardrails(ctx, g.node.View(), missing)
 		select {
 		case <-ctx.Done():
 			return nil

@@ -6,8 +6,10 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 )
@@ -40,6 +42,29 @@ func (c caller) guardrailIDs(before, after []string, of id.Organization) ([]stri
 		}
 	}
 	return ids, nil
+}
+
+// guardDeployment sets the guardrails of a deployment if a request has some. They are everybody's: the deployment
+// serves all organizations.
+func (c caller) guardDeployment(spec *catalog.DeploymentSpec, before, after []string) error {
+	if len(after) > 0 {
+		var ids []string
+		for i, ref := range after {
+			g, err := c.view.Guardrails.Find(c.tx, fieldInfoOfModel+"."+field.At(tenancy.FieldGuardrails, i), ref, resource.Everybodys())
+			if f := fault.From(err); f != nil {
+				return &fault.Error{
+					Kind: f.Kind, Code: f.Code, Param: f.Param,
+					Detail: "There is no guardrail " + fault.Quote(ref) + " that belongs to no organization. Create it with POST /guardrail first, or correct the name.",
+				}
+			}
+			if !slices.Contains(ids, g.ID) {
+				ids = append(ids, g.ID)
+			}
+		}
+		spec.Guardrails = ids
+	}
+	c.set.UseGuardrails(c.tx, before, spec.Guardrails)
+	return nil
 }
 
 // showGuardrails sets the field of guardrails that always apply.

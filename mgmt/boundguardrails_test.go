@@ -97,3 +97,75 @@ func TestNothingHasADeletedGuardrail(t *testing.T) {
 		}
 	}
 }
+
+// TestGuardrailsOfModels: deployments have ids of guardrails that belong to no organization, requests change and clear
+// them, and a guardrail that a deployment has stays.
+func TestGuardrailsOfModels(t *testing.T) {
+	t.Parallel()
+	s, _ := newFake(t)
+	play(t, s, []step{{"", "POST /organization/new", `{"organization_id":"acme","organization_alias":"Acme"}`, "200"}})
+	idOf := map[string]string{}
+	for name, org := range map[string]string{"pii": "", "words": "", "own": `"organization_id":"acme",`} {
+		a := ask(t, s, "POST /guardrail", `{"guardrail_name":"`+name+`",`+org+filterOfX, nil)
+		idOf[name] = fmt.Sprint(a.json(t)["guardrail_id"])
+	}
+	info := func(names ...string) string {
+		for i, name := range names {
+			names[i] = `"` + idOf[name] + `"`
+		}
+		return `"guardrails":[` + strings.Join(names, ",") + `]`
+	}
+	const params = `"gateway_params":{"model":"openai/m","api_key":"k"}`
+	for _, one := range []struct{ target, body, want string }{
+		{"POST /model/new", `{"model_name":"m",` + params + `,"model_info":{"id":"d","guardrails":["pii","` + idOf["pii"] + `","words"]}}`, info("pii", "words")},
+		{"POST /model/update", `{"model_id":"d","gateway_params":{"rpm":7}}`, info("pii", "words")},
+		{"POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":["words"]}}`, info("words")},
+		{"POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":[]}}`, info()},
+		{"POST /model/update", `{"model_id":"d","model_info":{"guardrails":["words"]}}`, info("words")},
+		{"POST /model/update", `{"model_id":"d","model_info":{"guardrails":null}}`, info()},
+		{"POST /model/new", `{"model_name":"m","litellm_params":{"model":"openai/m","api_key":"k","guardrails":["words"]},"model_info":{"id":"e"}}`, info("words")},
+	} {
+		if a := ask(t, s, one.target, one.body, nil); a.status != 200 || !strings.Contains(strings.ReplaceAll(a.body, `", "`, `","`), one.want) {
+			t.Errorf("%s: %d %s, want %s", one.body, a.status, a.body, one.want)
+		}
+	}
+	user := account(t, s, `{"user_id":"ada","organizations":["acme"],"user_role":"internal_user"}`)
+	looks(t, s, []look{
+		{"", "POST /model/new", `{"model_name":"m",` + params + `,"model_info":{"guardrails":["pii","nothing"]}}`, "", "404 guardrail_not_found model_info.guardrails[1]"},
+		{"", "POST /model/new", `{"model_name":"m",` + params + `,"model_info":{"guardrails":["own"]}}`, "", "404 guardrail_not_found model_info.guardrails[0]"},
+		{"", "POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":["nothing"]}}`, "", "404 guardrail_not_found model_info.guardrails[0]"},
+		{"", "POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":["pii"]},"model_info":{"guardrails":["pii"]}}`, "", "422 invalid_value gateway_params.guardrails"},
+		{"", "POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":"pii"}}`, "", "422 invalid_type model_info.guardrails"},
+		{"", "POST /model/update", `{"model_id":"d","litellm_params":{"guardrails":[{"presidio":true}]}}`, "", "422 invalid_type model_info.guardrails[0]"},
+		{user, "POST /model/update", `{"model_id":"d","model_info":{"guardrails":["pii"]}}`, "", "403 insufficient_permissions"},
+		{user, "POST /model/new", `{"model_name":"m",` + params + `,"model_info":{"guardrails":["pii"]}}`, "", "403 insufficient_permissions"},
+
+		{"", "DELETE /guardrail/words", "", "", "409 guardrail_in_use guardrail_id"},
+		{"", "PATCH /guardrail/words", `{"guardrail_name":"terms"}`, "guardrail_name", `200 "terms"`},
+		{"", "DELETE /model/delete", `{"id":"e"}`, "deleted", "200 true"},
+		{"", "DELETE /guardrail/terms", "", "deleted", "200 true"},
+	})
+	if a := asking(t, s, user, "GET /model/info", ""); strings.Contains(a.body, "guardrails\":[\"") {
+		t.Errorf("a user sees the guardrails of models: %s", a.body)
+	}
+}
+
+// TestNoModelHasADeletedGuardrail: a guardrail that is deleted while a model gets it is deleted or used, and never both.
+func TestNoModelHasADeletedGuardrail(t *testing.T) {
+	t.Parallel()
+	s, _ := newFake(t)
+	for i := range 30 {
+		name := fmt.Sprintf("g%d", i)
+		play(t, s, []step{{"", "POST /guardrail", `{"guardrail_name":"` + name + `",` + filterOfX, "200"}})
+		var used, deleted answer
+		var both sync.WaitGroup
+		both.Go(func() {
+			used = ask(t, s, "POST /model/new", `{"model_name":"m","gateway_params":{"model":"openai/m","api_key":"k"},"model_info":{"guardrails":["`+name+`"]}}`, nil)
+		})
+		both.Go(func() { deleted = ask(t, s, "DELETE /guardrail/"+name, "", nil) })
+		both.Wait()
+		if used.status == 200 && deleted.status != 409 || deleted.status == 200 && used.status < 400 {
+			t.Fatalf("used: %d %s\ndeleted: %d %s", used.status, used.body, deleted.status, deleted.body)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/structpb"
 
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/resource"
@@ -66,6 +67,9 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 		}
 		next := *g
 		next.Name, next.DefaultOn = orElse(in.GuardrailName, g.Name), orElse(in.DefaultOn, g.DefaultOn)
+		if next.Name != g.Name && c.view.Catalog.GuardrailUsers("", g.Name) > 0 && g.Organization == "" {
+			return nil, fileNames(g)
+		}
 		if len(in.GetEngines()) > 0 {
 			next.Engines = enginesOf(in.GetEngines())
 		}
@@ -80,12 +84,28 @@ func (s guardrailService) DeleteGuardrail(ctx context.Context, in *gatewayv1.Del
 		if err != nil {
 			return nil, err
 		}
-		if err := c.set.CheckGuardrailUnused(c.tx, g.ID); err != nil {
+		if err := c.set.CheckGuardrailUnused(c.tx, g.ID, c.deploymentsWith(g)); err != nil {
 			return nil, err
 		}
 		c.view.Guardrails.Delete(c.tx, g)
 		return &gatewayv1.DeleteGuardrailResponse{GuardrailId: g.ID, Deleted: true}, nil
 	})
+}
+
+// deploymentsWith returns how many deployments have a guardrail. Those of the file may name it, if it is everybody's.
+func (c caller) deploymentsWith(g *guardrails.Guardrail) int {
+	if g.Organization != "" {
+		return 0
+	}
+	return c.view.Catalog.GuardrailUsers(g.ID, g.Name)
+}
+
+// fileNames is the error for a change of a name that deployments of the configuration file have.
+func fileNames(g *guardrails.Guardrail) error {
+	return &fault.Error{
+		Kind: fault.Conflict, Code: "guardrail_in_use", Param: "guardrail_name",
+		Detail: "Models of the configuration file name the guardrail " + fault.Quote(g.Name) + ", and their requests would be rejected. Write its guardrail_id there first.",
+	}
 }
 
 // ListGuardrailEngines shows the engines that a guardrail can have.

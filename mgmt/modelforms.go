@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
 )
@@ -16,9 +17,11 @@ const (
 	fieldParams  = "gateway_params"
 	fieldForeign = "litellm_params"
 	fieldPrices  = "prices"
+
+	fieldInfoOfModel = "model_info"
 )
 
-// modelForms reads other forms of a deployment: LiteLLM's name of gateway_params, and prices
+// modelForms reads other forms of a deployment: LiteLLM's name of gateway_params and its place of guardrails, and prices
 // next to the other fields. A price keeps the digits of the request: it is multiplied exactly,
 // so it must not become a float.
 func modelForms(members map[string]jsontext.Value) error {
@@ -43,7 +46,34 @@ func modelForms(members map[string]jsontext.Value) error {
 	if err := gatherPrices(params); err != nil {
 		return err
 	}
+	if err := moveGuardrails(members, params); err != nil {
+		return err
+	}
 	members[fieldParams], err = json.Marshal(params)
+	return err
+}
+
+// moveGuardrails moves the guardrails of a deployment from where LiteLLM has them to model_info.
+func moveGuardrails(members, params map[string]jsontext.Value) error {
+	v, given := params[tenancy.FieldGuardrails]
+	if !given {
+		return nil
+	}
+	info := map[string]jsontext.Value{}
+	if old, ok := members[fieldInfoOfModel]; ok && old.Kind() != 'n' {
+		entries, err := rest.ObjectAt(fieldInfoOfModel, old)
+		if err != nil {
+			return err
+		}
+		info = entries
+	}
+	if _, twice := info[tenancy.FieldGuardrails]; twice {
+		return fault.Field(fieldParams+".guardrails", "invalid_value", "%s.guardrails is another name of %s.guardrails, which is there too. Send one.", fieldParams, fieldInfoOfModel)
+	}
+	info[tenancy.FieldGuardrails] = v
+	delete(params, tenancy.FieldGuardrails)
+	text, err := json.Marshal(info)
+	members[fieldInfoOfModel] = text
 	return err
 }
 

@@ -56,6 +56,9 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 		return nil, err
 	}
 	return changed(ctx, s.state, deploymentRecord, func(c caller) (*catalog.Deployment, error) {
+		if err := c.guardDeployment(&spec, nil, in.GetModelInfo().GetGuardrails()); err != nil {
+			return nil, err
+		}
 		return c.view.Catalog.Create(c.tx, spec, s.sealer.Seal)
 	})
 }
@@ -79,6 +82,9 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 			return nil, err
 		}
 		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
+			return nil, err
+		}
+		if err := c.guardDeployment(&spec, before.Spec.Guardrails, in.GetModelInfo().GetGuardrails()); err != nil {
 			return nil, err
 		}
 		return c.view.Catalog.Update(c.tx, spec, operation.IfRevision(ctx), s.sealer.Seal)
@@ -136,11 +142,11 @@ func modelRecord(d *catalog.Deployment) *gatewayv1.ModelRecord {
 	return &gatewayv1.ModelRecord{ModelName: string(d.Name), GatewayParams: modelParams(&s.Spec), ModelInfo: modelInfo(d)}
 }
 
-// withhold removes the address, the credential and the weight of a deployment, which only
+// withhold removes the address, the credential, the weight and the guardrails of a deployment, which only
 // concern the operator.
 func withhold(r *gatewayv1.ModelRecord) *gatewayv1.ModelRecord {
 	r.GatewayParams = &gatewayv1.ModelParams{Model: r.GetGatewayParams().Model}
-	r.ModelInfo.CreatedBy = ""
+	r.ModelInfo.CreatedBy, r.ModelInfo.Guardrails = "", nil
 	return r
 }
 
@@ -176,6 +182,7 @@ func modelInfo(d *catalog.Deployment) *gatewayv1.ModelInfo {
 		MaxInputTokens: float64(d.MaxInputTokens), MaxOutputTokens: float64(d.MaxOutputTokens),
 		Prices:    map[string]float64{},
 		CreatedAt: moment(s.CreatedAt), CreatedBy: s.CreatedBy, UpdatedAt: moment(s.UpdatedAt), Revision: float64(s.Revision),
+		Guardrails: s.Spec.Guardrails,
 	}
 	for _, p := range d.Prices.List() {
 		out.Prices[p.Key] = inDouble(p.Value)
@@ -308,6 +315,7 @@ func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 		"gateway_params.credential_name":       func() { spec.CredentialName = "" },
 		"gateway_params.organization":          func() { spec.Organization = "" },
 		"model_info.base_model":                func() { spec.BaseModel = "" },
+		"model_info.guardrails":                func() { spec.Guardrails = nil },
 		"model_info.max_tokens":                func() { spec.MaxTokens = 0 },
 		"model_info.max_input_tokens":          func() { spec.MaxInputTokens = 0 },
 		"model_info.max_output_tokens":         func() { spec.MaxOutputTokens = 0 },

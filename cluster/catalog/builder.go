@@ -26,6 +26,7 @@ type builder struct {
 	marks       edit[uint64]
 	namers      edit[*Deployment]
 	unusable    edit[*clusterv1.Deployment]
+	guarded     edit[*Deployment]
 
 	wild     []*wildcard
 	wildOwn  bool                  // wild is this builder's and may be changed in place
@@ -61,7 +62,7 @@ func (s *state) change() *builder {
 		router: s.router,
 		groups: s.groups.edit(), byID: s.byID.edit(), byModel: s.byModel.edit(),
 		endpoints: s.endpoints.edit(), users: s.users.edit(), prices: s.prices.edit(), loaded: s.loaded.edit(),
-		credentials: s.credentials.edit(), marks: s.marks.edit(), namers: s.namers.edit(), unusable: s.unusable.edit(),
+		credentials: s.credentials.edit(), marks: s.marks.edit(), namers: s.namers.edit(), unusable: s.unusable.edit(), guarded: s.guarded.edit(),
 		wild:    s.wild,
 		own:     make(map[place]struct{}),
 		bases:   make(map[string]parsedBase),
@@ -86,7 +87,7 @@ func empty(providers Providers, list *price.List) *state {
 		providers: providers, list: list, router: &router{},
 		groups: lists.done(), byModel: deployments.done(), byID: deployments.done(),
 		endpoints: endpoints.done(), users: users.done(), prices: prices.done(), loaded: loaded.done(),
-		credentials: credentials.done(), marks: marks.done(), namers: deployments.done(), unusable: unusable.done(),
+		credentials: credentials.done(), marks: marks.done(), namers: deployments.done(), unusable: unusable.done(), guarded: deployments.done(),
 	}
 }
 
@@ -97,6 +98,7 @@ func (b *builder) catalog() *Catalog {
 	s.groups, s.byID, s.byModel = b.groups.done(), b.byID.done(), b.byModel.done()
 	s.endpoints, s.users, s.prices, s.loaded = b.endpoints.done(), b.users.done(), b.prices.done(), b.loaded.done()
 	s.credentials, s.marks, s.namers, s.unusable = b.credentials.done(), b.marks.done(), b.namers.done(), b.unusable.done()
+	s.guarded = b.guarded.done()
 	return &Catalog{state: s}
 }
 
@@ -106,6 +108,9 @@ func (b *builder) add(d *Deployment) {
 	b.count(d.Endpoint, 1)
 	if d.origin.stored.Spec.CredentialName != "" {
 		b.namers.set(namerKey(d), d)
+	}
+	if len(d.Guardrails) > 0 {
+		b.guarded.set(string(d.ID), d)
 	}
 	p, ok := b.prices.get(d.origin.priced)
 	if !ok {
@@ -131,6 +136,9 @@ func (b *builder) remove(d *Deployment) {
 	b.count(d.Endpoint, -1)
 	if d.origin.stored.Spec.CredentialName != "" {
 		b.namers.delete(namerKey(d))
+	}
+	if len(d.Guardrails) > 0 {
+		b.guarded.delete(string(d.ID))
 	}
 	if p, _ := b.prices.get(d.origin.priced); p.users > 1 {
 		p.users--
@@ -190,6 +198,9 @@ func (b *builder) renew(fresh map[id.Deployment]*Deployment) {
 		}
 		if d.origin.stored.Spec.CredentialName != "" {
 			b.namers.set(namerKey(d), d)
+		}
+		if len(d.Guardrails) > 0 {
+			b.guarded.set(string(d.ID), d)
 		}
 		names[d.Name] = struct{}{}
 	}

@@ -37,6 +37,7 @@ type state struct {
 	marks       index[uint64]                // by name: when a deployment has named it last
 	namers      index[*Deployment]           // by namerKey: those that name a credential
 	unusable    index[*clusterv1.Deployment] // by id: those that this node cannot use
+	guarded     index[*Deployment]           // by id: those that have guardrails
 }
 
 // router is the settings, what they were made of, and the names that they use.

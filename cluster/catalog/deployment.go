@@ -31,8 +31,9 @@ type Deployment struct {
 	MaxInputTokens  int64 // 0 if unknown
 	MaxOutputTokens int64 // 0 if unknown
 	BaseModel       string
-	DropParams      bool // leave out parameters that the provider does not take, instead of refusing
-	Static          bool // it comes from the file; the others come from the replicated state
+	Guardrails      []string // ids, or names if Static; the caller must not change it
+	DropParams      bool     // leave out parameters that the provider does not take, instead of refusing
+	Static          bool     // it comes from the file; the others come from the replicated state
 
 	origin *origin // what it was made of; nil only in a Deployment that no Catalog made
 }

@@ -25,6 +25,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	}
 	provider, model := b.model(at, s)
 	b.problems.numbers(at, s)
+	b.problems.guardrails(at+".model_info."+fieldGuardrails, s.Guardrails)
 	endpoint, path := b.endpoint(at, full, provider)
 	headers := b.problems.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
 	headers = b.problems.organization(at+".gateway_params.organization", headers, full.Organization)
@@ -36,7 +37,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 		Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
 		Endpoint: endpoint, BasePath: path, APIKey: full.APIKey, ExtraHeaders: headers,
 		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
-		BaseModel: s.BaseModel, DropParams: s.DropParams,
+		BaseModel: s.BaseModel, DropParams: s.DropParams, Guardrails: s.Guardrails,
 		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
 	}
 	d.origin.stored.Spec = *s

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/record"
@@ -72,6 +74,9 @@ func (c *Catalog) write(tx *record.Txn, s *DeploymentSpec, before *Stored, seal 
 		return nil, err
 	}
 	tx.Put(deploymentAt(id.Deployment(s.ID)), r)
+	if slices.ContainsFunc(s.Guardrails, func(g string) bool { return !slices.Contains(before.Spec.Guardrails, g) }) {
+		tx.RequireFence() // what is acknowledged applies on every node
+	}
 	made, _ := next.Deployment(id.Deployment(s.ID))
 	return made, nil
 }

@@ -37,6 +37,8 @@ type DeploymentSpec struct {
 
 	CredentialName string // the credential whose values are used where none are given here
 	Organization   string // of the provider; it goes with the key
+
+	Guardrails []string // apply to all requests that may reach the deployment: ids, or names in the file
 }
 
 // ProviderDefaults is what the catalogue must know of a provider.

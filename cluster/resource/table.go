@@ -51,6 +51,11 @@ type Who struct {
 	MayChange    func(id.Organization) error // of the owner; only FindToChange needs it
 }
 
+// Everybodys is a caller that may see only the resources without an organization.
+func Everybodys() Who {
+	return Who{MaySee: func(owner id.Organization) bool { return owner == "" }}
+}
+
 // Table holds all resources of a kind. Callers must not change the resources that it returns.
 type Table[T any] struct {
 	kind *Kind[T]

@@ -17,9 +17,9 @@ func takesGuardrails(before, after []string) bool {
 	return slices.ContainsFunc(after, func(g string) bool { return !slices.Contains(before, g) })
 }
 
-// useGuardrails notes that a record gets guardrails, which the caller has read in the same
+// UseGuardrails notes that a record gets guardrails, which the caller has read in the same
 // transaction.
-func (s *Set) useGuardrails(tx *record.Txn, before, after []string) {
+func (s *Set) UseGuardrails(tx *record.Txn, before, after []string) {
 	for _, g := range after {
 		if !slices.Contains(before, g) {
 			s.grow(tx, collection{ofGuardrail, g})
@@ -28,13 +28,15 @@ func (s *Set) useGuardrails(tx *record.Txn, before, after []string) {
 }
 
 // CheckGuardrailUnused is Conflict if a guardrail always applies to the requests of a key, a team or
-// an organization. All that has the guardrail becomes a precondition of the transaction.
-func (s *Set) CheckGuardrailUnused(tx *record.Txn, guardrail string) error {
+// an organization, or to those for deployments, of which the caller knows the number. All that has the
+// guardrail becomes a precondition of the transaction.
+func (s *Set) CheckGuardrailUnused(tx *record.Txn, guardrail string, deployments int) error {
 	s.sawAll(tx, collection{ofGuardrail, guardrail})
 	used := counted(map[string]int{
 		"keys":          count(s.keys.By(keyByGuardrail, []byte(guardrail))),
 		"teams":         count(s.teams.By(teamByGuardrail, []byte(guardrail))),
 		"organizations": count(s.organizations.By(organizationByGuardrail, []byte(guardrail))),
+		"deployments":   deployments,
 	})
 	if used == "" {
 		return nil

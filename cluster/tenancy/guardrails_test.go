@@ -59,14 +59,14 @@ func TestGuardrailIsInUse(t *testing.T) {
 	} {
 		o := newOffice(t)
 		before := o.Begin()
-		if err := o.Set.CheckGuardrailUnused(before, "g"); err != nil {
+		if err := o.Set.CheckGuardrailUnused(before, "g", 0); err != nil {
 			t.Fatal(err)
 		}
 		o.Must(use)
-		if f := fault.From(o.Set.CheckGuardrailUnused(o.Begin(), "g")); f == nil || f.Code != "guardrail_in_use" || f.Kind != fault.Conflict {
+		if f := fault.From(o.Set.CheckGuardrailUnused(o.Begin(), "g", 0)); f == nil || f.Code != "guardrail_in_use" || f.Kind != fault.Conflict {
 			t.Errorf("%s: %v", name, f)
 		}
-		if err := o.Set.CheckGuardrailUnused(o.Begin(), "other"); err != nil {
+		if err := o.Set.CheckGuardrailUnused(o.Begin(), "other", 0); err != nil {
 			t.Errorf("%s: another guardrail is in use: %v", name, err)
 		}
 		o.Set.UsePrompt(before, "p") // so that there is something to commit

@@ -161,7 +161,7 @@ func (b *KeyBatch) ready(before, k *Key) error {
 		return err
 	}
 	b.set.useDefaultPrompt(b.tx, before.Prompts, k.Prompts)
-	b.set.useGuardrails(b.tx, before.Guardrails, k.Guardrails)
+	b.set.UseGuardrails(b.tx, before.Guardrails, k.Guardrails)
 	return nil
 }
 

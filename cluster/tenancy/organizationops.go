@@ -60,7 +60,7 @@ func (s *Set) putOrganization(tx *record.Txn, before *Organization, o Organizati
 		tx.Claim(store.SpaceOrganizationAlias, []byte(o.Alias), []byte(o.ID))
 	}
 	s.useDefaultPrompt(tx, before.Prompts, o.Prompts)
-	s.useGuardrails(tx, before.Guardrails, o.Guardrails)
+	s.UseGuardrails(tx, before.Guardrails, o.Guardrails)
 	if before.ID != "" && (o.Prompts.takes(before.Prompts) || takesGuardrails(before.Guardrails, o.Guardrails) ||
 		narrows(before.Models, o.Models, before.Limits, o.Limits)) {
 		tx.RequireFence()

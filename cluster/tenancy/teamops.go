@@ -53,7 +53,7 @@ func (s *Set) putTeam(tx *record.Txn, before *Team, t Team) (*Team, error) {
 		return nil, err
 	}
 	s.useDefaultPrompt(tx, before.Prompts, t.Prompts)
-	s.useGuardrails(tx, before.Guardrails, t.Guardrails)
+	s.UseGuardrails(tx, before.Guardrails, t.Guardrails)
 	if before.ID != "" && t.takes(before) {
 		tx.RequireFence()
 	}

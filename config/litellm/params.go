@@ -8,7 +8,7 @@ func paramsTable() []Entry {
 	return []Entry{
 		{Harmless, NobodyUses, "api_version max_retries"},
 		{Protecting, "the deployment would spend without this budget; set max_budget for this model on teams or keys, then remove the setting", "max_budget budget_duration"},
-		{Protecting, "the deployment would serve requests without its guardrails; run them in front of the gateway, then remove the setting", "guardrails default_guardrails"},
+		{Protecting, "the deployment would serve requests without its guardrails; name them in guardrails of model_info instead", "default_guardrails"},
 		{Protecting, "requests with other tags would reach the deployment; give it a model_name of its own, and list that in models of the keys that may use it", "tags tag_regex"},
 		{Protecting, "the deployment would serve more than these limits; set rpm_limit, tpm_limit or tpd_limit on keys and teams, then remove the setting", `
 			rpm_limit tpm_limit tpd rpd itpm otpm daily_reset_time default_api_key_tpm_limit default_api_key_rpm_limit`},

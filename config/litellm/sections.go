@@ -3,7 +3,8 @@ package litellm
 // sectionTable is the table of the sections of a file of LiteLLM.
 func sectionTable() []Entry {
 	return []Entry{
-		{Protecting, "requests would be served without the guardrails that this file requires; run them in front of the gateway, then remove the section", "guardrails policies policy_attachments"},
+		{Protecting, "requests would be served without the guardrails that this file requires; create each with POST /guardrail, then remove the section", "guardrails"},
+		{Protecting, "requests would be served without the guardrails that this file requires; create them with POST /guardrail, name them in guardrails of keys, teams, organizations and models, then remove the section", "policies policy_attachments"},
 		{Protecting, "models and settings of other files would be missing; copy the content of those files into this one", "include"},
 		{Protecting, "deployments would lack these credentials; write api_key into each, best as os.environ/NAME, then remove the section", "credential_list"},
 		{Protecting, "requests would be billed at other prices; write the prices into each deployment, then remove the section", "cost_discount_config cost_margin_config"},

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/message"
@@ -47,9 +48,9 @@ func (p *Pipeline) guard(ctx context.Context, x *Exchange) error {
 }
 
 // applied returns the guardrails of a request, each once: those that it names, those of its key, team
-// and organization, and those that apply to all.
+// and organization, those of its model, and those that apply to all.
 func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
-	named, bound := x.Options.Guardrails, x.Principal.Guardrails()
+	named, bound, ofModel := x.Options.Guardrails, x.Principal.Guardrails(), x.modelGuardrails()
 	if p.deps.Guardrails == nil || x.View.Guardrails == nil {
 		if len(named) > 0 {
 			return nil, noGuardrail(named[0].Param)
@@ -58,6 +59,9 @@ func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
 			if len(bound[i].IDs) > 0 {
 				return nil, noBoundGuardrail(bound[i].Of)
 			}
+		}
+		if len(ofModel) > 0 {
+			return nil, noBoundGuardrail("model")
 		}
 		return nil, nil
 	}
@@ -84,6 +88,13 @@ func (p *Pipeline) applied(x *Exchange) ([]*guard.Guardrail, error) {
 			add(g)
 		}
 	}
+	for _, ref := range ofModel {
+		g, err := x.View.Guardrails.Find(nil, "model", ref, resource.Everybodys())
+		if err != nil {
+			return nil, noBoundGuardrail("model")
+		}
+		add(g)
+	}
 	for _, g := range p.deps.Guardrails.Default(x.View.Guardrails, x.Principal.Organization) {
 		add(g)
 	}
@@ -99,8 +110,18 @@ func noGuardrail(param string) error {
 	}
 }
 
-// noBoundGuardrail is the error for a guardrail that the key, its team or its organization has, and
-// that does not exist or is another organization's, as after a move of the team.
+// modelGuardrails returns the ids and names of the guardrails of all deployments that the request may reach, with
+// whatever retries and fallbacks it asks for. Route has yet to choose among them.
+func (x *Exchange) modelGuardrails() []string {
+	group, ok := x.View.Catalog.Group(x.Model)
+	if !ok {
+		return nil // route rejects the request
+	}
+	return x.View.Catalog.Guarded(group)
+}
+
+// noBoundGuardrail is the error for a guardrail that the key, its team, its organization or the model has, and
+// that does not exist or is another organization's: a team was moved, or the file names one that is not created yet.
 func noBoundGuardrail(of string) error {
 	return &fault.Error{
 		Kind: fault.Malformed, Code: "guardrail_not_found", Param: "guardrail_id",

@@ -268,8 +268,10 @@ type Deployment struct {
 	Organization string `protobuf:"bytes,21,opt,name=organization,proto3" json:"organization,omitempty"`
 	// Requests in flight; 0: the router's default.
 	MaxParallelRequests int64 `protobuf:"varint,22,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The ids of the guardrails that apply to requests which may reach it.
+	Guardrails    []string `protobuf:"bytes,23,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -454,6 +456,13 @@ func (x *Deployment) GetMaxParallelRequests() int64 {
 		return x.MaxParallelRequests
 	}
 	return 0
+}
+
+func (x *Deployment) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 // VirtualKey is a key that callers present. The key itself is nowhere.
@@ -1668,7 +1677,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\x90\x06\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\xb6\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1697,7 +1706,10 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x05stamp\x18\x13 \x01(\v2\x11.cluster.v1.StampR\x05stamp\x12'\n" +
 	"\x0fcredential_name\x18\x14 \x01(\tR\x0ecredentialName\x12\"\n" +
 	"\forganization\x18\x15 \x01(\tR\forganization\x128\n" +
-	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\"\xb8\a\n" +
+	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\x12$\n" +
+	"\n" +
+	"guardrails\x18\x17 \x03(\tB\x04\x88\xb5\x18\bR\n" +
+	"guardrails\"\xb8\a\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +

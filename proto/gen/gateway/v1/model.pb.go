@@ -292,8 +292,10 @@ type ModelInfoInput struct {
 	MaxInputTokens *float64 `protobuf:"fixed64,4,opt,name=max_input_tokens,json=maxInputTokens,proto3,oneof" json:"max_input_tokens,omitempty"`
 	// Longest answer, in tokens; 0 for unknown.
 	MaxOutputTokens *float64 `protobuf:"fixed64,5,opt,name=max_output_tokens,json=maxOutputTokens,proto3,oneof" json:"max_output_tokens,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// Guardrails, by id or name, that apply to every request for the model name, and for each model name that falls back to it. They must belong to no organization. Over HTTP, gateway_params.guardrails is another name of it.
+	Guardrails    []string `protobuf:"bytes,6,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelInfoInput) Reset() {
@@ -359,6 +361,13 @@ func (x *ModelInfoInput) GetMaxOutputTokens() float64 {
 		return *x.MaxOutputTokens
 	}
 	return 0
+}
+
+func (x *ModelInfoInput) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 // DeploymentRecord is a deployment that was made or changed.
@@ -566,7 +575,9 @@ type ModelInfo struct {
 	// When it was changed last; null if never.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// Of the change that it was changed by last; 0 for one of the configuration file.
-	Revision      float64 `protobuf:"fixed64,14,opt,name=revision,proto3" json:"revision,omitempty"`
+	Revision float64 `protobuf:"fixed64,14,opt,name=revision,proto3" json:"revision,omitempty"`
+	// The guardrails that apply to requests which may reach the deployment: ids, or names for one of the configuration file. Only shown to admins.
+	Guardrails    []string `protobuf:"bytes,15,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -697,6 +708,13 @@ func (x *ModelInfo) GetRevision() float64 {
 		return x.Revision
 	}
 	return 0
+}
+
+func (x *ModelInfo) GetGuardrails() []string {
+	if x != nil {
+		return x.Guardrails
+	}
+	return nil
 }
 
 // DeleteModelRequest names a deployment.
@@ -1934,7 +1952,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\f_drop_paramsB\x12\n" +
 	"\x10_credential_nameB\x0f\n" +
 	"\r_organizationB\x18\n" +
-	"\x16_max_parallel_requests\"\xb6\x03\n" +
+	"\x16_max_parallel_requests\"\x84\x04\n" +
 	"\x0eModelInfoInput\x123\n" +
 	"\x02id\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1H\x00R\x02id\x88\x01\x01\x125\n" +
 	"\n" +
@@ -1942,7 +1960,10 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\n" +
 	"max_tokens\x18\x03 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x02R\tmaxTokens\x88\x01\x01\x12O\n" +
 	"\x10max_input_tokens\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x03R\x0emaxInputTokens\x88\x01\x01\x12Q\n" +
-	"\x11max_output_tokens\x18\x05 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\x0fmaxOutputTokens\x88\x01\x01B\x05\n" +
+	"\x11max_output_tokens\x18\x05 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00@\xff@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\x00\x00H\x04R\x0fmaxOutputTokens\x88\x01\x01\x12L\n" +
+	"\n" +
+	"guardrails\x18\x06 \x03(\tB,\xbaH)\x92\x01&\x10d\"\"r \x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x03piiR\n" +
+	"guardrailsB\x05\n" +
 	"\x03_idB\r\n" +
 	"\v_base_modelB\r\n" +
 	"\v_max_tokensB\x13\n" +
@@ -1967,7 +1988,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
 	"ifRevision\x88\x01\x01B\r\n" +
 	"\v_model_nameB\x0e\n" +
-	"\f_if_revision\"\xe4\x04\n" +
+	"\f_if_revision\"\x84\x05\n" +
 	"\tModelInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bdb_model\x18\x02 \x01(\bR\adbModel\x12\x1a\n" +
@@ -1987,7 +2008,10 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"created_by\x18\f \x01(\tR\tcreatedBy\x129\n" +
 	"\n" +
 	"updated_at\x18\r \x01(\v2\x1a.google.protobuf.TimestampR\tupdatedAt\x12\x1a\n" +
-	"\brevision\x18\x0e \x01(\x01R\brevision\x1a9\n" +
+	"\brevision\x18\x0e \x01(\x01R\brevision\x12\x1e\n" +
+	"\n" +
+	"guardrails\x18\x0f \x03(\tR\n" +
+	"guardrails\x1a9\n" +
 	"\vPricesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"G\n" +

@@ -38,7 +38,7 @@ const (
 // doubles, for JSON has no other numbers; they must be whole.
 type ModelServiceClient interface {
 	// CreateModel adds a deployment under a model name. 409 if its id is taken, 404 for
-	// a credential that is not there.
+	// a credential or a guardrail that is not there.
 	CreateModel(ctx context.Context, in *CreateModelRequest, opts ...grpc.CallOption) (*DeploymentRecord, error)
 	// UpdateModel changes what the request gives and leaves the rest. 404 if there is no
 	// deployment of that id that was added at run time.
@@ -168,7 +168,7 @@ func (c *modelServiceClient) ReloadCostMap(ctx context.Context, in *ReloadCostMa
 // doubles, for JSON has no other numbers; they must be whole.
 type ModelServiceServer interface {
 	// CreateModel adds a deployment under a model name. 409 if its id is taken, 404 for
-	// a credential that is not there.
+	// a credential or a guardrail that is not there.
 	CreateModel(context.Context, *CreateModelRequest) (*DeploymentRecord, error)
 	// UpdateModel changes what the request gives and leaves the rest. 404 if there is no
 	// deployment of that id that was added at run time.
