@@ -33,6 +33,7 @@ type errorBody struct {
 	Detail  jsontext.Value `json:"detail"`
 	Type    jsontext.Value `json:"type"`
 	Code    jsontext.Value `json:"code"`
+	Base    baseResponse   `json:"base_resp"`
 }
 
 // readError reads an error body; what cannot be read has no message.
@@ -44,11 +45,17 @@ func readError(body []byte) apiError {
 	if len(b.Error) > 0 && b.Error.Kind() == '{' {
 		return readErrorObject(b.Error)
 	}
+	if b.Base.Status != 0 {
+		return b.Base.error()
+	}
 	e := apiError{Message: Text(b.Error), Type: Text(b.Type), Code: Text(b.Code)}
 	for _, v := range []jsontext.Value{b.Message, b.Detail} {
 		if e.Message == "" {
 			e.Message = Text(v)
 		}
+	}
+	if e.Message == "" {
+		e.Message, e.Param = readDetail(b.Message, b.Detail)
 	}
 	return e
 }
@@ -209,12 +216,12 @@ func aboutMoney(e apiError) bool {
 	case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "credit_balance_exhausted":
 		return true
 	}
-	return e.Type == "billing_error" || e.Type == "insufficient_quota" || says(e, "credit balance is too low", "insufficient balance")
+	return e.Type == "billing_error" || e.Type == "insufficient_quota" || e.Type == "exceeded_current_quota_error" || says(e, "credit balance is too low", "insufficient balance")
 }
 
 // aboutWindow recognises a request that is too long for the model.
 func aboutWindow(e apiError) bool {
-	return e.Code == "context_length_exceeded" || says(e,
+	return e.Code == "context_length_exceeded" || e.Code == "tokens_limit_reached" || says(e,
 		"prompt is too long", "maximum context length", "exceed context limit", "context window", "context length",
 		"input is too long", "reduce the length of the messages", "inputs tokens + max_new_tokens", "too many input tokens")
 }
@@ -223,7 +230,7 @@ func aboutWindow(e apiError) bool {
 func aboutContent(e apiError) bool {
 	switch e.Code {
 	case "content_filter", "content_policy_violation", "responsible_ai_policy_violation",
-		"bio_policy", "misalignment_policy_violation", "image_content_policy_violation":
+		"bio_policy", "misalignment_policy_violation", "image_content_policy_violation", "data_inspection_failed":
 		return true
 	}
 	return says(e, "content filtering policy", "content management policy", "safety system", "content policy", "usage guidelines")

@@ -21,6 +21,19 @@ type looseResponse struct {
 	Error       jsontext.Value `json:"error"`
 	ServiceTier string         `json:"service_tier"`
 	Fingerprint string         `json:"system_fingerprint"`
+	Sources     []looseSource  `json:"search_results"`
+	Base        looseBase      `json:"base_resp"`
+}
+
+// looseSource is a source of Perplexity's, for the text as a whole.
+type looseSource struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+}
+
+// looseBase is where MiniMax reports failures.
+type looseBase struct {
+	Status int `json:"status_code"`
 }
 
 // looseGroq is where Groq reports the usage of a stream.
@@ -38,7 +51,7 @@ type looseChoice struct {
 }
 
 type looseMessage struct {
-	Content          looseText         `json:"content"`
+	Content          looseContent      `json:"content"`
 	Refusal          string            `json:"refusal"`
 	ReasoningContent looseText         `json:"reasoning_content"`
 	Reasoning        looseText         `json:"reasoning"`
@@ -55,6 +68,32 @@ type looseAnnotation struct {
 		Start driver.Count `json:"start_index"`
 		End   driver.Count `json:"end_index"`
 	} `json:"url_citation"`
+}
+
+// looseContent is a string, or an array of parts. Of these, the text and the reasoning count.
+type looseContent struct{ text, thinking string }
+
+// UnmarshalJSONFrom reads any value.
+func (c *looseContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	if dec.PeekKind() == '"' {
+		return json.UnmarshalDecode(dec, &c.text)
+	}
+	raw, err := dec.ReadValue()
+	if err != nil || raw.Kind() != '[' {
+		return err
+	}
+	var parts []struct {
+		Text     string    `json:"text"`
+		Thinking looseText `json:"thinking"`
+		Summary  looseText `json:"summary"` // Databricks
+	}
+	if driver.DecodeLoose(raw, &parts) == nil {
+		for _, p := range parts {
+			c.text += p.Text
+			c.thinking += string(p.Thinking + p.Summary)
+		}
+	}
+	return nil
 }
 
 // looseText is a string, or the text of an array of parts. Anything else counts as no text.
@@ -80,21 +119,27 @@ func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
-// thinking returns the reasoning, which has one of two names.
+// thinking returns the reasoning, which has one of two names, or is a part of the content.
 func (s *looseMessage) thinking() string {
 	if s.ReasoningContent != "" {
 		return string(s.ReasoningContent)
 	}
-	return string(s.Reasoning)
+	if s.Reasoning != "" {
+		return string(s.Reasoning)
+	}
+	return s.Content.thinking
 }
 
 // Decode reads a chat.completion object.
-func (Driver) Decode(body []byte) (*wire.Response, error) {
+func (d Driver) Decode(body []byte) (*wire.Response, error) {
 	var in looseResponse
 	if f := driver.ReadResponse(body, &in); f != nil {
 		return nil, f
 	}
 	if driver.Given(in.Error) {
+		return nil, driver.FailureIn(body)
+	}
+	if len(in.Choices) == 0 && in.Base.Status != 0 {
 		return nil, driver.FailureIn(body)
 	}
 	if len(in.Choices) == 0 {
@@ -107,12 +152,19 @@ func (Driver) Decode(body []byte) (*wire.Response, error) {
 	for i := range in.Choices {
 		c := &in.Choices[i]
 		choice := wire.Choice{
-			Index: c.Index, Text: string(c.Message.Content), Refusal: c.Message.Refusal,
+			Index: c.Index, Text: c.Message.Content.text, Refusal: c.Message.Refusal,
 			Annotations: annotations(c.Message.Annotations), Audio: givenOrNil(c.Message.Audio), Logprobs: givenOrNil(c.Logprobs),
 			Finish: readFinish(c.Finish),
 		}
-		if t := c.Message.thinking(); t != "" {
+		t := c.Message.thinking()
+		if t == "" && d.ThinksInText {
+			t, choice.Text = untag(choice.Text)
+		}
+		if t != "" {
 			choice.Thinking = []wire.Thinking{{Text: t}}
+		}
+		if choice.Annotations == nil {
+			choice.Annotations = in.sources()
 		}
 		for _, call := range c.Message.ToolCalls {
 			name, arguments, custom := call.parts()
@@ -121,6 +173,17 @@ func (Driver) Decode(body []byte) (*wire.Response, error) {
 		out.Choices = append(out.Choices, choice)
 	}
 	return out, nil
+}
+
+// sources returns the sources of the whole text.
+func (in *looseResponse) sources() []wire.Annotation {
+	var out []wire.Annotation
+	for _, s := range in.Sources {
+		if s.URL != "" {
+			out = append(out, wire.Annotation{URL: s.URL, Title: s.Title})
+		}
+	}
+	return out
 }
 
 // parts returns the parts of a call of either type.
@@ -163,7 +226,7 @@ func readFinish(word string) wire.Finish {
 		return wire.FinishLength
 	case "tool_calls", "function_call", "tool_use":
 		return wire.FinishToolCalls
-	case "content_filter", "safety":
+	case "content_filter", "safety", "sensitive":
 		return wire.FinishFilter
 	}
 	return wire.FinishStop

@@ -15,6 +15,10 @@ type Driver struct {
 	NewLimit          bool // OpenAI itself: max_completion_tokens, and its bounds; compatible providers have max_tokens only
 	GivesThinkingBack bool // requires reasoning_content of earlier turns
 	UnderV1           bool // serves under /v1, which operators like to leave out of the address
+	ThinksInText      bool // writes its reasoning before the response, between <think> and </think>
+
+	// Variation is how the parameters differ. A row of the table of providers has the same.
+	Variation driver.Variation
 
 	// Responses translates to OpenAI's language of responses; nil if the provider does not serve it.
 	Responses driver.Codec
@@ -87,4 +91,4 @@ func (Driver) Classify(status int, header func(string) string, body []byte) *wir
 }
 
 // Stream returns a decoder of chat.completion.chunk events.
-func (Driver) Stream() driver.Stream { return &chatStream{} }
+func (d Driver) Stream() driver.Stream { return &chatStream{tagged: d.ThinksInText} }

@@ -16,6 +16,13 @@ import (
 // Encode writes a chat request. Streams always request the usage, whether or
 // not the caller did: the caller is billed by it.
 func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
+	if err := d.Variation.Rejects(r, t, vendor); err != nil {
+		return nil, err
+	}
+	if len(d.Variation.Lacks) > 0 {
+		kept := d.Variation.Without(*r)
+		r = &kept
+	}
 	messages, err := d.messages(r)
 	if err != nil {
 		return nil, err
@@ -61,7 +68,7 @@ func (d Driver) Encode(r *wire.Request, t driver.Target) ([]byte, error) {
 	} else {
 		out.MaxTokens = limit
 	}
-	if r.Stream {
+	if r.Stream && !d.Variation.NoUsageOption {
 		out.StreamOptions = &chatStreamOptions{IncludeUsage: true}
 	}
 	if out.ToolChoice, err = choiceOf(r, t); err != nil {

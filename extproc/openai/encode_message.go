@@ -18,6 +18,9 @@ func (d Driver) messages(r *wire.Request) (chatMessages, error) {
 	for i := range r.Messages {
 		m := &r.Messages[i]
 		one := chatMessage{Role: string(m.Role), Name: m.Name}
+		if m.Role == wire.Developer && d.Variation.NoDeveloper {
+			one.Role = string(wire.System)
+		}
 		var parts []chatPart
 		for j := range m.Parts {
 			p := &m.Parts[j]

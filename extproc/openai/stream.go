@@ -16,6 +16,8 @@ type chatStream struct {
 	begun    []int // choices with at least one chunk
 	finished []int // choices with a finish_reason
 	calls    []callRef
+	tagged   bool // the reasoning may stand in the text
+	tags     []tag
 }
 
 // callRef is a tool call whose index is known: some compatible providers leave
@@ -52,6 +54,9 @@ func (s *chatStream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chun
 	}
 	for i := range in.Choices {
 		dst = s.step(dst, &in.Choices[i])
+		if c := &dst[len(dst)-1]; c.Finish != "" && c.Annotations == nil {
+			c.Annotations = in.sources()
+		}
 	}
 	return dst, nil
 }
@@ -62,8 +67,14 @@ func (s *chatStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 	d := &c.Delta
 	s.begun = with(s.begun, c.Index)
 	out := wire.Chunk{
-		Index: c.Index, Text: string(d.Content), Refusal: d.Refusal, Thinking: d.thinking(),
+		Index: c.Index, Text: d.Content.text, Refusal: d.Refusal, Thinking: d.thinking(),
 		Annotations: annotations(d.Annotations), Audio: givenOrNil(d.Audio), Logprobs: givenOrNil(c.Logprobs),
+	}
+	finish := readFinish(c.Finish)
+	if s.tagged {
+		t := s.tag(c.Index)
+		t.last = finish != "" || len(d.ToolCalls) > 0
+		out.Text, out.Thinking = t.split(out.Text, out.Thinking)
 	}
 	for i := range d.ToolCalls {
 		if i > 0 {
@@ -72,7 +83,7 @@ func (s *chatStream) step(dst []wire.Chunk, c *looseChoice) []wire.Chunk {
 		}
 		out.Tool = s.tool(c.Index, &d.ToolCalls[i])
 	}
-	if out.Finish = readFinish(c.Finish); out.Finish != "" {
+	if out.Finish = finish; finish != "" {
 		s.finished = with(s.finished, c.Index)
 	}
 	return append(dst, out)

@@ -163,6 +163,9 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if s := x.stored.previous; s != "" {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}
 	}
+	if v := p.variation(x, d.Provider); v != nil {
+		v.plan(&x.Facts, &plan)
+	}
 	edits := p.ownIDs(x, x.Facts.Edits(nil, &plan))
 	if len(edits) == 0 {
 		return x.Body

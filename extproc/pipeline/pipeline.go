@@ -97,6 +97,7 @@ type Settings struct {
 type Pipeline struct {
 	deps       Deps
 	providers  map[string]*provider.Provider
+	variations map[string]*variation // by provider
 	operations map[string]*operation // by path
 	composers  map[wire.Dialect]*compose.Language
 	entry      []stage // on the request's headers
@@ -121,7 +122,9 @@ type stage struct {
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
 	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operations(), composers: compose.Languages()}
-	for _, row := range provider.Providers() {
+	rows := provider.Providers()
+	p.variations = variations(rows)
+	for _, row := range rows {
 		p.providers[row.Name] = &row
 	}
 	p.entry = []stage{

@@ -54,7 +54,13 @@ func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Dep
 func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	language, _ := p.language(x, d)
 	of, ok := p.providers[d.Provider]
-	if !ok || language == x.op.language.Name() { // setPlan reports an unknown one
+	if !ok { // setPlan reports it
+		return nil
+	}
+	if language == x.op.language.Name() {
+		if v := p.variation(x, d.Provider); v != nil && !d.DropParams && !x.Options.DropParams {
+			return v.rejects(&x.Facts)
+		}
 		return nil
 	}
 	t := target(of, d, x.Options.DropParams)

@@ -119,6 +119,8 @@ func (f *ReplyFacts) object(s *scanner, i int) int {
 			}
 		case "usage":
 			w.at = f.usage(s, at)
+		case "x_groq":
+			w.at = f.groq(s, at)
 		case "service_tier":
 			w.at = s.value(at)
 			if f.ServiceTier = (Span{}); w.at > 0 && s.b[at] == '"' {
@@ -130,6 +132,22 @@ func (f *ReplyFacts) object(s *scanner, i int) int {
 				f.Error = Span{at, w.at}
 			}
 		default:
+			w.at = s.value(at)
+		}
+	}
+	return w.at
+}
+
+// groq reads what Groq adds to its last event: the usage, if it is not in its usual place.
+func (f *ReplyFacts) groq(s *scanner, i int) int {
+	if s.b[i] != '{' {
+		return s.value(i)
+	}
+	w := s.members(i)
+	for w.next() {
+		if at := w.at; string(w.name) == "usage" && !f.HasUsage {
+			w.at = f.usage(s, at)
+		} else {
 			w.at = s.value(at)
 		}
 	}

@@ -58,6 +58,7 @@ type Plan struct {
 	Remove  FieldSet // fields to remove; Model always stays in a JSON body
 	Prepend string   // JSON objects, separated by commas, to insert before the messages
 	Set     []Member // values to set; not for Model or a field of Remove, and not StreamOptions with Usage
+	System  bool     // messages of the role developer get the role system
 }
 
 // Edits appends the edits of the plan to dst, in order. It appends none for values that are
@@ -87,9 +88,13 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 			dst = append(dst, e)
 		case f == StreamOptions && p.Usage:
 			dst = r.requestUsage(dst)
-		case f == Messages && p.Prepend != "" && r.MessageCount > 0:
-			at := int(m.off) + 1
-			dst = append(dst, Edit{at, at, p.Prepend}, Edit{at, at, ","})
+		case f == Messages && (p.Prepend != "" || p.System) && r.MessageCount > 0:
+			if at := int(m.off) + 1; p.Prepend != "" {
+				dst = append(dst, Edit{at, at, p.Prepend}, Edit{at, at, ","})
+			}
+			if p.System {
+				dst = r.system(dst)
+			}
 		default:
 			if raw, ok := p.value(f); ok && raw != string(m.value().Of(r.body)) {
 				dst = append(dst, Edit{int(m.off), int(m.end), raw})

@@ -57,6 +57,9 @@ func TestEdits(t *testing.T) {
 		{"before model", `{"tags":1,"model":"a",` + m + `}`, &splice.Plan{Model: "b", Usage: true, Remove: splice.Extensions}, `{"model":"b","stream_options":{"include_usage":true},` + m + `}`},
 		{"prepend", `{"model":"a","messages":[ {"x":1}]}`, &splice.Plan{Prepend: `{"y":2},{}`}, `{"model":"a","messages":[{"y":2},{}, {"x":1}]}`},
 		{"set", `{"model":"a",` + m + `,"max_tokens":9}`, &splice.Plan{Set: []splice.Member{{splice.MaxTokens, "5"}, {splice.User, `"u"`}}}, `{"model":"a","user":"u",` + m + `,"max_tokens":5}`},
+		{"system", `{"model":"a","messages":[{"role":"developer","content":"\"developer\""},{"content":{"role":"developer"}, "role" : "developer" },{"role":"user"}]}`, &splice.Plan{System: true}, `{"model":"a","messages":[{"role":"system","content":"\"developer\""},{"content":{"role":"developer"}, "role" : "system" },{"role":"user"}]}`},
+		{"system, none", `{"model":"a","messages":[{"role":"user","content":"the developer"}]}`, &splice.Plan{System: true}, `{"model":"a","messages":[{"role":"user","content":"the developer"}]}`},
+		{"system, behind others", `{"model":"a","messages":[{"role":"developer"}]}`, &splice.Plan{System: true, Prepend: `{}`}, `{"model":"a","messages":[{},{"role":"system"}]}`},
 		{"set to what it is", `{"model":"a",` + m + `,"max_tokens":9}`, &splice.Plan{Set: []splice.Member{{splice.MaxTokens, "9"}}}, `{"model":"a",` + m + `,"max_tokens":9}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -21,6 +21,12 @@ const (
 	ServiceTier
 	Metadata
 	SafetyIdentifier
+	Logprobs
+	TopLogprobs
+	LogitBias
+	FrequencyPenalty
+	PresencePenalty
+	ParallelToolCalls
 	Prompt           // of completions and images
 	Input            // of embeddings, moderations, speech and responses
 	Query            // of rankings
@@ -115,6 +121,25 @@ func lookup(name []byte) row {
 		return row{pass, Metadata}
 	case "safety_identifier":
 		return row{pass, SafetyIdentifier}
+	}
+	return rare(name)
+}
+
+// rare is the part of the table with members of chat completions that some providers lack.
+func rare(name []byte) row {
+	switch string(name) {
+	case "logprobs":
+		return row{pass, Logprobs}
+	case "top_logprobs":
+		return row{pass, TopLogprobs}
+	case "logit_bias":
+		return row{pass, LogitBias}
+	case "frequency_penalty":
+		return row{pass, FrequencyPenalty}
+	case "presence_penalty":
+		return row{pass, PresencePenalty}
+	case "parallel_tool_calls":
+		return row{pass, ParallelToolCalls}
 	}
 	return input(name)
 }
@@ -286,6 +311,15 @@ const Extensions FieldSet = 1<<fields - 1<<PromptID
 
 // Has reports whether f is in the set.
 func (s FieldSet) Has(f Field) bool { return s>>f&1 != 0 }
+
+// Set returns the set of some fields.
+func Set(list ...Field) FieldSet {
+	var s FieldSet
+	for _, f := range list {
+		s |= 1 << f
+	}
+	return s
+}
 
 // FieldNamed returns the known field of a name; not ok if there is none.
 func FieldNamed(name []byte) (f Field, ok bool) {

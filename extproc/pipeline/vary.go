@@ -1,0 +1,86 @@
+package pipeline
+
+import (
+	"bytes"
+
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// variation is how the chats of a provider differ from the language that it speaks, in the terms of a
+// request that is passed on.
+type variation struct {
+	driver.Variation
+	lacks splice.FieldSet
+}
+
+// variations returns those of the providers that differ, by name.
+func variations(rows []provider.Provider) map[string]*variation {
+	out := make(map[string]*variation)
+	for i := range rows {
+		of := rows[i].Variation
+		if !of.OldLimit && !of.NoDeveloper && !of.NoUsageOption && len(of.Lacks) == 0 {
+			continue
+		}
+		v := &variation{Variation: of}
+		for _, name := range of.Lacks {
+			if f, ok := splice.FieldNamed([]byte(name)); ok {
+				v.lacks |= splice.Set(f)
+			}
+		}
+		out[rows[i].Name] = v
+	}
+	return out
+}
+
+// variation returns how a provider's chats differ from the caller's; nil if they do not.
+func (p *Pipeline) variation(x *Exchange, provider string) *variation {
+	if x.op.endpoint != driver.Chat {
+		return nil
+	}
+	return p.variations[provider]
+}
+
+// rejects returns an error for the first parameter of a request that the provider lacks. A value that
+// changes nothing is removed, and is no reason.
+func (v *variation) rejects(r *splice.Request) error {
+	if v.lacks&r.Present() == 0 {
+		return nil
+	}
+	for _, name := range v.Lacks {
+		if f, ok := splice.FieldNamed([]byte(name)); ok && r.Has(f) && !neutral(f, r.Raw(f)) {
+			return driver.Unsupported(name, "this provider")
+		}
+	}
+	return nil
+}
+
+// plan adds the edits that make the caller's request one of the provider's.
+func (v *variation) plan(r *splice.Request, plan *splice.Plan) {
+	plan.Remove |= v.lacks
+	plan.System = v.NoDeveloper
+	if v.NoUsageOption {
+		plan.Usage = false
+		plan.Remove |= splice.Set(splice.StreamOptions)
+	}
+	if v.OldLimit && r.Has(splice.MaxCompletionTokens) {
+		plan.Remove |= splice.Set(splice.MaxCompletionTokens)
+		if raw := r.Raw(splice.MaxCompletionTokens); raw[0] != 'n' {
+			plan.Set = append(plan.Set, splice.Member{Field: splice.MaxTokens, Raw: string(raw)})
+		}
+	}
+}
+
+// neutral reports whether a parameter's value means what a provider without it does.
+func neutral(f splice.Field, raw []byte) bool {
+	switch f { //nolint:exhaustive // the fields that a provider may lack
+	case splice.N:
+		return string(raw) == "1" || raw[0] == 'n'
+	case splice.ParallelToolCalls:
+		return raw[0] != 'f'
+	case splice.LogitBias:
+		return raw[0] == 'n' || len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
+	}
+	return raw[0] == 'n' || raw[0] == 'f' || len(bytes.Trim(raw, "0.-")) == 0
+}

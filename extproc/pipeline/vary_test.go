@@ -1,0 +1,87 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+)
+
+// What a provider of the caller's language spells otherwise, or lacks, is an edit of the caller's bytes:
+// everything else passes as it came.
+func TestPassedRequestsAreTheProvidersOwn(t *testing.T) {
+	t.Parallel()
+	const (
+		dropped = "dropped"
+		m       = `"messages":[{"role":"user","content":"a"}]`
+	)
+	varied := variations(provider.Providers())
+	for _, c := range []struct{ provider, body, want string }{
+		{"deepseek", `{"model":"m", ` + m + ` ,"max_completion_tokens": 9}`, `{"model":"m","max_tokens":9, ` + m + `}`},
+		{"deepseek", `{"model":"m",` + m + `,"max_tokens":5,"max_completion_tokens":9}`, `{"model":"m",` + m + `,"max_tokens":9}`},
+		{"deepseek", `{"model":"m",` + m + `,"max_completion_tokens":null}`, `{"model":"m",` + m + `}`},
+		{"deepseek", `{"model":"m",` + m + `,"max_tokens":5,"seed":1}`, `{"model":"m",` + m + `,"max_tokens":5,"seed":1}`},
+		{"moonshot", `{"model":"m","messages":[{"role":"developer","content":"developer"}],"max_completion_tokens":9}`, `{"model":"m","messages":[{"role":"system","content":"developer"}],"max_completion_tokens":9}`},
+		{"groq", `{"model":"m",` + m + `,"logprobs":true}`, "logprobs"},
+		{"groq", `{"model":"m",` + m + `,"n":2}`, "n"},
+		{"groq", `{"model":"m",` + m + `,"logprobs":false,"top_logprobs":0,"logit_bias":{ },"n":1}`, `{"model":"m",` + m + `}`},
+		{"cerebras", `{"model":"m",` + m + `,"presence_penalty":-0.5}`, "presence_penalty"},
+		{"cerebras", `{"model":"m",` + m + `,"presence_penalty":0.0,"frequency_penalty":-0}`, `{"model":"m",` + m + `}`},
+		{"cerebras", `{"model":"m",` + m + `,"logit_bias":{"1":2},"x":{}}` + dropped, `{"model":"m",` + m + `,"x":{}}`},
+		{"openrouter", `{"model":"m","messages":[{"role":"developer"}],"logprobs":true}`, `{"model":"m","messages":[{"role":"developer"}],"logprobs":true}`},
+	} {
+		body, drop := []byte(c.body), false
+		if n := len(body) - len(dropped); string(body[n:]) == dropped {
+			body, drop = body[:n], true
+		}
+		var r splice.Request
+		if err := splice.Scan(body, &r); err != nil {
+			t.Fatalf("%s: %v", body, err)
+		}
+		got := string(body)
+		if v := varied[c.provider]; v != nil {
+			var plan splice.Plan
+			v.plan(&r, &plan)
+			got = string(splice.Apply(nil, body, r.Edits(nil, &plan)))
+			if err := v.rejects(&r); err != nil && !drop {
+				got = fault.From(err).Param
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s: (-want +got)\n%s", c.provider, c.body, diff)
+		}
+	}
+}
+
+// Each name that a row lists is of a field that can be edited.
+func TestLackedParametersAreFields(t *testing.T) {
+	t.Parallel()
+	for _, row := range provider.Providers() {
+		for _, name := range row.Variation.Lacks {
+			if _, ok := splice.FieldNamed([]byte(name)); !ok {
+				t.Errorf("%s lacks %s, which a passed request keeps", row.Name, name)
+			}
+		}
+	}
+}
+
+// Most requests need no edit for their provider, and are not copied.
+func BenchmarkVariation(b *testing.B) {
+	body := []byte(`{"model":"m","messages":[{"role":"user","content":"Hello"}],"max_tokens":5}`)
+	v := variations(provider.Providers())["deepseek"]
+	var r splice.Request
+	if err := splice.Scan(body, &r); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		var plan splice.Plan
+		v.plan(&r, &plan)
+		if edits := r.Edits(nil, &plan); len(edits) > 0 {
+			b.Fatal("it is edited")
+		}
+	}
+}
