@@ -58,5 +58,6 @@ func forms() map[string]rest.Form {
 		gatewayv1.TeamService_AddTeamMembers_FullMethodName:                 memberForms,
 		gatewayv1.ModelService_CreateModel_FullMethodName:                   modelForms,
 		gatewayv1.ModelService_UpdateModel_FullMethodName:                   modelForms,
+		gatewayv1.GuardrailService_CreateGuardrail_FullMethodName:           guardrailForms,
 	}
 }

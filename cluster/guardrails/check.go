@@ -77,6 +77,9 @@ func checkEngine(at string, e *Engine) (errs []error) {
 	if e.Reversible && e.Action != "" && e.Action != anonymize {
 		wrong("config.reversible", "reversible needs the action anonymize: %s replaces no value that could be restored.", e.Action)
 	}
+	if e.Name == "tool_permission" && len(e.AllowedTools)+len(e.BlockedTools) == 0 {
+		wrong("config", "A tool_permission without allowed_tools and blocked_tools permits every tool. Give some.")
+	}
 	if e.Name == contentFilter && len(e.BannedKeywords)+len(e.BannedPatterns) == 0 {
 		wrong("config", "A content_filter without banned_keywords and banned_patterns finds nothing. Give some.")
 	}

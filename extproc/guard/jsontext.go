@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"context"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -11,8 +12,8 @@ import (
 )
 
 // jsonText takes JSON, whole or in pieces, and passes each string in it through a chain as a text of its
-// own. What is not JSON after all is a text from there on. JSON stays JSON: only the contents of strings change,
-// and those of members' names not even then.
+// own, and the digits of each number likewise. What is not JSON after all is a text from there on. JSON stays JSON: only the
+// contents of strings change, and those of members' names not even then; a number in which something is replaced becomes a string.
 type jsonText struct {
 	c    *chain
 	kind texts.Kind
@@ -22,6 +23,7 @@ type jsonText struct {
 	open  []byte // the objects and arrays around: '{' or '['
 	esc   []byte // the beginning of an escape
 	name  []byte // the name that is being read, as it came
+	bare  []byte // the number or literal that is being read
 	inner []byte // scratch
 	out   []byte
 }
@@ -45,7 +47,7 @@ const (
 // begin begins another JSON text.
 func (j *jsonText) begin(kind texts.Kind, role texts.Role) {
 	j.kind, j.role = kind, role
-	j.state, j.open, j.esc, j.name = beforeValue, j.open[:0], j.esc[:0], j.name[:0]
+	j.state, j.open, j.esc, j.name, j.bare = beforeValue, j.open[:0], j.esc[:0], j.name[:0], j.bare[:0]
 }
 
 // push takes a piece, and returns what can be passed on; valid until the next call.
@@ -62,7 +64,9 @@ func (j *jsonText) push(ctx context.Context, piece []byte, end bool) ([]byte, er
 			}
 		case inValue, inName:
 			n, err = j.str(ctx, piece)
-		case beforeValue, firstName, nextName, firstElement, beforeColon, afterValue, inScalar:
+		case inScalar:
+			n, err = j.scalar(ctx, piece)
+		case beforeValue, firstName, nextName, firstElement, beforeColon, afterValue:
 			n = j.structure(piece)
 		}
 		if err != nil {
@@ -89,6 +93,8 @@ func (j *jsonText) end(ctx context.Context) error {
 			return err
 		}
 		j.out = append(j.out, j.name...)
+	case inScalar:
+		return j.endScalar(ctx)
 	}
 	return nil
 }
@@ -142,22 +148,18 @@ func appendControl(dst []byte, c byte) []byte {
 // structure reads what is between strings, up to the beginning of one.
 func (j *jsonText) structure(piece []byte) int {
 	for i, c := range piece {
-		if space := c == ' ' || c == '\t' || c == '\n' || c == '\r'; space {
-			if j.state == inScalar {
-				j.state = afterValue
-			}
+		if space(c) {
 			continue
-		}
-		if j.state == inScalar && scalar(c) {
-			continue
-		}
-		if j.state == inScalar {
-			j.state = afterValue
 		}
 		if !j.next(c) {
 			j.out = append(j.out, piece[:i]...)
 			j.state = inText
 			j.c.begin(j.kind, j.role)
+			return i
+		}
+		if j.state == inScalar {
+			j.out = append(j.out, piece[:i]...)
+			j.bare = j.bare[:0]
 			return i
 		}
 		if j.state == inValue || j.state == inName {
@@ -174,6 +176,8 @@ func (j *jsonText) structure(piece []byte) int {
 	j.out = append(j.out, piece...)
 	return len(piece)
 }
+
+func space(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
 // scalar reports whether a character can be in a number or a literal.
 func scalar(c byte) bool {
@@ -208,6 +212,68 @@ func (j *jsonText) next(c byte) bool {
 		return false
 	}
 	return true
+}
+
+// hasValues reports whether numbers can be somebody's data. Those of a schema, and of members that no language
+// has, are bounds and settings: a string in their place would be an error at the provider.
+func (j *jsonText) hasValues() bool {
+	switch j.kind { //nolint:exhaustive // the others are no JSON
+	case texts.Schema, texts.Format, texts.Other:
+		return false
+	}
+	return true
+}
+
+// longestScalar bounds a number or literal, in bytes. What is longer is none for anybody.
+const longestScalar = 256
+
+// scalar reads a number or a literal, up to its end or that of the piece. It is passed on when it is complete.
+func (j *jsonText) scalar(ctx context.Context, piece []byte) (int, error) {
+	for i, c := range piece {
+		switch {
+		case space(c) || c == ',' || c == '}' || c == ']':
+			return i, j.endScalar(ctx)
+		case !scalar(c) || len(j.bare) == longestScalar:
+			j.state = inText
+			j.c.begin(j.kind, j.role)
+			return i, j.add(ctx, j.bare, false)
+		}
+		j.bare = append(j.bare, c)
+	}
+	return len(piece), nil
+}
+
+// endScalar passes on a complete number or literal. Of a number it examines the digits in front of the point; if
+// something in them is replaced, the number becomes a string.
+func (j *jsonText) endScalar(ctx context.Context) error {
+	j.state = afterValue
+	text, number := j.bare, jsontext.Value(j.bare).Kind() == '0' && jsontext.Value(j.bare).IsValid()
+	switch {
+	case number && !j.hasValues():
+		text = nil
+	case number:
+		text = bytes.TrimPrefix(text, []byte("-"))
+		if i := bytes.IndexAny(text, ".eE"); i >= 0 {
+			text = text[:i]
+		}
+	case string(text) == "true" || string(text) == "false" || string(text) == "null":
+		text = nil
+	}
+	out, changed, err := text, false, error(nil)
+	if text != nil {
+		out, changed, err = j.c.once(ctx, j.kind, j.role, text)
+	}
+	switch {
+	case err != nil:
+		return err
+	case !changed:
+		j.out = append(j.out, j.bare...)
+	case number:
+		j.out = append(appendInner(append(j.out, '"'), out), '"')
+	default:
+		j.out = append(j.out, out...)
+	}
+	return nil
 }
 
 // str reads the content of a string, up to its end or that of the piece.
