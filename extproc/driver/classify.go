@@ -233,7 +233,7 @@ func aboutContent(e apiError) bool {
 		"bio_policy", "misalignment_policy_violation", "image_content_policy_violation", "data_inspection_failed":
 		return true
 	}
-	return says(e, "content filtering policy", "content management policy", "safety system", "content policy", "usage guidelines")
+	return says(e, "content filtering policy", "content management policy", "safety system", "content policy", "usage guidelines", "blocked by guardrail")
 }
 
 // says reports whether the message has one of the phrases, in any case.

@@ -215,7 +215,7 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 		return out
 	}
 	out[upstreamHTTP] = request(t, call)
-	if judge().Knows(call.Path) {
+	if language, _ := p.Driver.Serves(cfg.target(), driver.Chat); language != wire.Mistral && judge().Knows(call.Path) {
 		var made func() []string // by the caller
 		if l.dialect.Name() == wire.OpenAI {
 			made = func() []string { return judge().Request(call.Path, "application/json", in[askJSON]) }

@@ -13,6 +13,10 @@ const (
 	Anthropic   Dialect = "anthropic"   // POST /v1/messages
 	Responses   Dialect = "responses"   // POST /v1/responses
 	Completions Dialect = "completions" // POST /v1/completions
+
+	// Providers' only.
+	Mistral Dialect = "mistral" // POST /v1/chat/completions of Mistral
+	Cohere  Dialect = "cohere"  // POST /v2/chat
 )
 
 // Request is what a caller wants from a model.
