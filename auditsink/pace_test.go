@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/auditsink"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/signature"
 )
 
 // slow is an answer that takes a while. It fails each nth request; 0: none.
@@ -170,7 +171,7 @@ func TestBatches(t *testing.T) {
 		}
 		var sizes []string
 		for _, r := range b.to.requests() {
-			if err := verify(r.header.Get(auditsink.SignatureHeader), r.body, r.at, secret); err != nil {
+			if err := verify(r.header.Get(signature.Header), r.body, r.at, secret); err != nil {
 				t.Error(err)
 			}
 			if len(r.body) > 1<<20 {

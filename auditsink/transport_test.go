@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/modelgateway/modelgateway/auditsink"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
+	"github.com/modelgateway/modelgateway/cluster/signature"
 )
 
 // TestWebhookOverTLS posts to a real server by the transport that is in use: with
@@ -25,7 +25,7 @@ func TestWebhookOverTLS(t *testing.T) {
 	t.Setenv("NO_PROXY", "")
 	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || r.Header.Get(auditsink.SignatureHeader) == "" || len(body) == 0 {
+		if err != nil || r.Header.Get(signature.Header) == "" || len(body) == 0 {
 			bad.Add(1)
 		}
 		good.Add(1)

@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/audit"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/inject"
+	"github.com/modelgateway/modelgateway/cluster/signature"
 )
 
 const (
@@ -111,7 +112,7 @@ func (w *webhook) post(ctx context.Context, s delivery.Settings, pace delivery.P
 	now := time.Now()
 	ask.Header.Set("Content-Type", "application/json")
 	ask.Header.Set("User-Agent", "modelgateway")
-	ask.Header.Set(SignatureHeader, Signature(now, body, s.Secrets(now)))
+	ask.Header.Set(signature.Header, signature.Of(now, body, s.Secrets(now)))
 	for _, h := range headers {
 		ask.Header.Set(h.Name, h.Value)
 	}

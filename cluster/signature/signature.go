@@ -1,4 +1,4 @@
-package auditsink
+package signature
 
 import (
 	"crypto/hmac"
@@ -11,16 +11,16 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// SignatureHeader carries the signature of a webhook's delivery.
-const SignatureHeader = "X-Gateway-Signature"
+// Header carries the signature of a request.
+const Header = "X-Gateway-Signature"
 
-// Signature is the value of SignatureHeader for a body that is sent now:
+// Of returns the value of Header for a body that is sent now:
 //
 //	t=<seconds since 1970>,v1=<hex of HMAC-SHA256 of secret over t + "." + body>
 //
-// There is a v1 for each secret. The receiver takes the delivery if one of them is
+// There is a v1 for each secret. The receiver accepts the request if one of them is
 // right and t is not long ago: five minutes is a good bound.
-func Signature(now time.Time, body []byte, secrets []vault.Secret) string {
+func Of(now time.Time, body []byte, secrets []vault.Secret) string {
 	t := strconv.FormatInt(now.Unix(), 10)
 	var out strings.Builder
 	out.WriteString("t=" + t)
