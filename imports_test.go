@@ -27,7 +27,7 @@ func importRows() []importRow {
 		{".", []string{"cli", "cluster/fault"}},
 		{"cli/promptfile", nil},
 		{"cli", []string{"cli/promptfile", "gateway", "cluster/audit", "cluster/block", "cluster/segment", "cluster/store", "cluster/vault", "extproc/guard/*", "proto/gen", "proto/gen/cluster/*", "proto/gen/gateway/*"}},
-		{"gateway", []string{"auditsink", "bucket", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "mgmt", "mgmt/*", "proto/gen", "xds"}},
+		{"gateway", []string{"auditsink", "bucket", "cluster", "cluster/*", "cluster/vault/kms", "config", "envoy/*", "extproc", "extproc/*", "extproc/guard/remote", "mgmt", "mgmt/*", "proto/gen", "xds"}},
 
 		{"dataplane", nil},
 		{"cluster/id", nil},
@@ -110,16 +110,17 @@ func importRows() []importRow {
 		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/mistral", "extproc/responses", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
+			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
 			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
 			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/guard/engine", []string{"extproc/texts"}},
 		{"extproc/guard/engine/enginetest", []string{"extproc/guard/engine", "extproc/texts"}},
-		{"extproc/guard", []string{"extproc/guard/*", "extproc/splice", "extproc/texts", "extproc/wire", "cluster/fault", "cluster/guardrails", "cluster/id", "cluster/resource", "cluster/usage"}},
+		{"extproc/guard", []string{"extproc/guard/*", "extproc/splice", "extproc/texts", "extproc/wire", "cluster/fault", "cluster/guardrails", "cluster/id", "cluster/resource", "cluster/usage", "cluster/vault"}},
 		{"extproc/guard/names/tagger", nil},
 		{"extproc/guard/names", []string{"extproc/guard/names/tagger", "extproc/guard/evaluate", "extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts"}},
+		{"extproc/guard/remote", []string{"extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts", "cluster/address", "cluster/signature", "cluster/vault"}},
 		{"extproc/guard/*", []string{"extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts", "cluster/fault"}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/texts", "extproc/tokens", "cluster/*"}},
 		{"extproc/inbound", []string{"extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},

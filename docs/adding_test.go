@@ -43,8 +43,9 @@ func TestRecipeOfANamedResource(t *testing.T) {
 				return filepath.SkipDir
 			}
 			return nil
-		case strings.HasPrefix(path, "extproc/guard/"), path == "extproc/pipeline/guard.go", path == "gateway/guardrails.go", path == "mgmt/guardrailapply.go":
-			return nil // they apply guardrails, which other resources have no need of
+		case strings.HasPrefix(path, "extproc/guard/"), path == "extproc/pipeline/guard.go", path == "gateway/guardrails.go", path == "mgmt/guardrailapply.go",
+			path == "mgmt/guardrailservices.go", path == "mgmt/credentials.go":
+			return nil // they apply guardrails, and keep secrets of their services, which other resources have no need of
 		case strings.HasSuffix(path, "_test.go"), listed[path], !strings.Contains(".go .proto .yaml", filepath.Ext(path)), filepath.Ext(path) == "":
 			return nil
 		}

@@ -148,7 +148,7 @@ func BenchmarkLanguages(b *testing.B) {
 func BenchmarkGuardrails(b *testing.B) {
 	applied := func(k *kit, d *pipeline.Deps) {
 		withGuardrails(b, map[string]guardrails.Guardrail{"in": greeting("flag", guardrails.PreCall), "out": greeting("flag", guardrails.PostCall)})(k, d)
-		d.Guardrails = guard.NewLibrary(guard.Makers())
+		d.Guardrails = guard.NewLibrary(guard.Makers(guard.Outside{}))
 	}
 	stream := streamAnswer()
 	for range 50 {

@@ -44,6 +44,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/guard/remote"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
@@ -68,6 +69,7 @@ type gateway struct {
 	tokens     *tokens.Counter
 	pipeline   *pipeline.Pipeline
 	guardrails *guard.Library
+	outside    *remote.Client // calls the services of guardrails
 	processor  *extproc.Server
 	deliverer  *auditsink.Deliverer
 	meter      metric.Meter // what /metrics shows
@@ -88,7 +90,8 @@ type gateway struct {
 // assemble builds the gateway from a checked configuration. What it opened
 // before an error is closed again.
 func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger) (_ *gateway, err error) {
-	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter(), guardrails: guard.NewLibrary(guard.Makers())}
+	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter()}
+	g.makeGuardrails()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -477,6 +480,7 @@ func (g *gateway) close() error {
 	if g.deliverer != nil {
 		errs = append(errs, g.deliverer.Close())
 	}
+	g.outside.Close()
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
 	}

@@ -8,7 +8,9 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/guard/remote"
 	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/mgmt"
 )
@@ -30,6 +32,15 @@ func (g *gateway) reportGuardrails(ctx context.Context, v *cluster.View, before 
 		g.logger.WarnContext(ctx, "models have guardrails that do not exist; their requests are rejected until the guardrails are created with POST /guardrail", "guardrails", now)
 	}
 	return now
+}
+
+// makeGuardrails makes what applies guardrails. Their secrets are opened when requests come, and the node is there by then.
+func (g *gateway) makeGuardrails() {
+	g.outside = remote.NewClient(remote.Config{Private: g.cfg.AllowsPrivateEndpoints()})
+	g.guardrails = guard.NewLibrary(guard.Makers(guard.Outside{
+		Client: g.outside,
+		Open:   func(sealed []byte, context string) (vault.Secret, error) { return g.node.Open(sealed, context) },
+	}))
 }
 
 // screen applies a guardrail to texts, for the management API.

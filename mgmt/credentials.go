@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/mgmt/field"
@@ -136,7 +137,12 @@ func (s credentialService) RotateCredentials(ctx context.Context, _ *gatewayv1.R
 		if err := operation.StillAdmin(ctx, v, tx); err != nil {
 			return catalog.Resealed{}, err
 		}
-		return v.Catalog.Reseal(tx, s.sealer.Reseal)
+		r, err := v.Catalog.Reseal(tx, s.sealer.Reseal)
+		if err != nil || r.More {
+			return r, err
+		}
+		g, err := guardrails.Reseal(v.Guardrails, tx, s.sealer.Reseal)
+		return catalog.Resealed{Done: r.Done + g.Done, Already: r.Already + g.Already, More: g.More}, err
 	}
 	// A crash from here on leaves secrets that only the old key encrypted. The nodes decrypt
 	// with both keys, and the next rotation continues.

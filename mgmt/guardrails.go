@@ -19,6 +19,8 @@ type guardrailService struct {
 	gatewayv1.UnimplementedGuardrailServiceServer
 	service
 	screen Screen
+	sealer operation.Sealer
+	reach  reach
 }
 
 // fieldGuardrail names a guardrail by its id or by its name.
@@ -32,8 +34,12 @@ func (s guardrailService) CreateGuardrail(ctx context.Context, in *gatewayv1.Cre
 		if err != nil {
 			return nil, err
 		}
+		engines, err := s.engines(fresh, in.GetEngines(), nil)
+		if err != nil {
+			return nil, err
+		}
 		return c.view.Guardrails.Create(c.tx, guardrails.Guardrail{
-			Head: resource.Head{ID: fresh, Name: in.GetGuardrailName(), Organization: org}, DefaultOn: in.GetDefaultOn(), Engines: enginesOf(in.GetEngines()),
+			Head: resource.Head{ID: fresh, Name: in.GetGuardrailName(), Organization: org}, DefaultOn: in.GetDefaultOn(), Engines: engines,
 		})
 	})
 }
@@ -71,7 +77,9 @@ func (s guardrailService) UpdateGuardrail(ctx context.Context, in *gatewayv1.Upd
 			return nil, fileNames(g)
 		}
 		if len(in.GetEngines()) > 0 {
-			next.Engines = enginesOf(in.GetEngines())
+			if next.Engines, err = s.engines(g.ID, in.GetEngines(), g.Engines); err != nil {
+				return nil, err
+			}
 		}
 		return c.view.Guardrails.Update(c.tx, g, next, operation.IfRevision(ctx))
 	})
@@ -135,7 +143,8 @@ func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
 			ViolationMessage: c.GetViolationMessage(), BannedKeywords: c.GetBannedKeywords(), BannedPatterns: c.GetBannedPatterns(),
 			AllowedTools: c.GetAllowedTools(), BlockedTools: c.GetBlockedTools(), OnViolation: c.GetOnViolation(), Detectors: c.GetDetectors(),
 			Match: c.GetMatch(), OnError: c.GetOnError(), Unscannable: c.GetUnscannable(), Reversible: c.GetReversible(), Regions: c.GetRegions(),
-			AllowList: c.GetAllowList(),
+			AllowList: c.GetAllowList(), APIBase: c.GetApiBase(), MaxParallel: uint32(c.GetMaxParallelRequests()),
+			TimeoutMillis: uint32(math.Round(c.GetTimeout() * thousandths)),
 		}
 		if c != nil {
 			out[i].Threshold = toThousandths(c.ScoreThreshold)
@@ -164,6 +173,7 @@ func showEngine(e guardrails.Engine) *gatewayv1.GuardrailEngine {
 		OnViolation: given(e.OnViolation), Detectors: e.Detectors, Match: given(e.Match), OnError: given(e.OnError),
 		Unscannable: given(e.Unscannable), Regions: e.Regions, AllowList: e.AllowList, ScoreThreshold: fromThousandths(e.Threshold),
 	}
+	showService(c, &e)
 	if e.Reversible {
 		c.Reversible = &e.Reversible
 	}

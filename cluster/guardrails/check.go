@@ -58,6 +58,7 @@ func checkEngine(at string, e *Engine) (errs []error) {
 	for _, given := range e.given() {
 		errs = append(errs, e.checkSetting(at, kind, given)...)
 	}
+	errs = append(errs, e.checkService(at, kind)...)
 	errs = append(errs, e.checkKeywords(at)...)
 	errs = append(errs, e.checkPatterns(at)...)
 	for i, r := range e.Recognizers {
@@ -231,6 +232,8 @@ func (e *Engine) given() []givenSetting {
 	text("action", e.Action)
 	list("allow_list", e.AllowList)
 	list("allowed_tools", e.AllowedTools)
+	text("api_base", e.APIBase)
+	other("api_key", len(e.SealedKey) > 0)
 	list("banned_keywords", e.BannedKeywords)
 	list("banned_patterns", e.BannedPatterns)
 	list("blocked_tools", e.BlockedTools)
@@ -238,12 +241,15 @@ func (e *Engine) given() []givenSetting {
 	list("entities", e.Entities)
 	text("language", e.Language)
 	text("match", e.Match)
+	other("max_parallel_requests", e.MaxParallel > 0)
 	text("on_error", e.OnError)
 	text("on_violation", e.OnViolation)
 	other("recognizers", len(e.Recognizers) > 0)
 	list("regions", e.Regions)
 	other("reversible", e.Reversible)
 	other("score_threshold", e.Threshold != nil)
+	other("signing_secret", len(e.SealedSecret) > 0)
+	other("timeout", e.TimeoutMillis > 0)
 	text("unscannable", e.Unscannable)
 	text("violation_message", e.ViolationMessage)
 	return out

@@ -44,6 +44,14 @@ type Engine struct {
 	Regions     []string
 	AllowList   []string
 	Recognizers []Recognizer
+
+	// Settings of presidio_remote and http.
+	APIBase       string
+	TimeoutMillis uint32 // 0: the engine's default
+	MaxParallel   uint32 // 0: the engine's default
+	SealedKey     []byte // sealed with SecretContext(KeySecret); empty: none
+	SealedSecret  []byte // of http, sealed with SecretContext(SigningSecret)
+	Of            string // the id of the guardrail, which the secrets are bound to
 }
 
 // Recognizer is a sort of personal data of one's own, which a pattern finds.
@@ -87,6 +95,8 @@ func (g *Guardrail) record() *clusterv1.Guardrail {
 			BannedPatterns: e.BannedPatterns, AllowedTools: e.AllowedTools, BlockedTools: e.BlockedTools,
 			OnViolation: e.OnViolation, Detectors: e.Detectors, Match: e.Match,
 			OnError: e.OnError, Unscannable: e.Unscannable, Reversible: e.Reversible, Regions: e.Regions, AllowList: e.AllowList,
+			ApiBase: e.APIBase, TimeoutMilliseconds: e.TimeoutMillis, MaxParallelRequests: e.MaxParallel,
+			SealedApiKey: e.SealedKey, SealedSigningSecret: e.SealedSecret,
 		}
 		for _, own := range e.Recognizers {
 			stored.Recognizers = append(stored.GetRecognizers(), &clusterv1.GuardrailRecognizer{
@@ -113,6 +123,8 @@ func decode(value []byte) (*Guardrail, error) {
 			BannedPatterns: e.GetBannedPatterns(), AllowedTools: e.GetAllowedTools(), BlockedTools: e.GetBlockedTools(),
 			OnViolation: e.GetOnViolation(), Detectors: e.GetDetectors(), Match: e.GetMatch(),
 			OnError: e.GetOnError(), Unscannable: e.GetUnscannable(), Reversible: e.GetReversible(), Regions: e.GetRegions(), AllowList: e.GetAllowList(),
+			APIBase: e.GetApiBase(), TimeoutMillis: e.GetTimeoutMilliseconds(), MaxParallel: e.GetMaxParallelRequests(),
+			SealedKey: e.GetSealedApiKey(), SealedSecret: e.GetSealedSigningSecret(), Of: r.GetId(),
 		}
 		for _, own := range e.GetRecognizers() {
 			engine.Recognizers = append(engine.Recognizers, Recognizer{

@@ -80,6 +80,9 @@ func TestLife(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for i := range engines {
+		engines[i].Of = made.ID
+	}
 	if diff := cmp.Diff(engines, got.Engines); diff != "" || !got.DefaultOn || got.CreatedBy != "ada" {
 		t.Errorf("stored %v\n%s", got, diff)
 	}

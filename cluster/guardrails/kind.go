@@ -31,6 +31,7 @@ type Setting struct {
 const (
 	presidio      = "presidio"
 	contentFilter = "content_filter"
+	httpChecker   = "http"
 )
 
 // What is done with a finding.
@@ -48,6 +49,7 @@ func Kinds() []Kind {
 	message := Setting{Name: "violation_message", Type: "string", Description: "What a caller is told whose request is blocked."}
 	onError := Setting{Name: "on_error", Type: "string", Default: block, Values: []string{block, pass}, Description: "What is done with a text if the engine fails or is late."}
 	unscannable := Setting{Name: "unscannable", Type: "string", Default: pass, Values: []string{pass, block}, Description: "What is done with images, sounds and files, which the engine cannot read."}
+	reversible := Setting{Name: "reversible", Type: "boolean", Default: false, Description: "Whether each value gets a number, as in [PERSON_1], and the response has the value again. It needs the action anonymize."}
 	return []Kind{
 		{
 			Name: contentFilter, Hooks: []string{PreCall, PostCall},
@@ -69,6 +71,7 @@ func Kinds() []Kind {
 				onError, unscannable, message,
 			},
 		},
+		checkerKind(onError, unscannable, message),
 		{
 			Name: presidio, Hooks: []string{PreCall, PostCall},
 			Description: "Finds personal data, and puts the name of its sort in its place, blocks or flags it. Its other name is pii.",
@@ -79,11 +82,12 @@ func Kinds() []Kind {
 				{Name: "language", Type: "string", Default: "en", Description: "The language of the text."},
 				{Name: "recognizers", Type: "array", Items: recognizerSchema(), Description: "Sorts of data of one's own, which regular expressions (RE2) find."},
 				{Name: "regions", Type: "array", Values: regions(), Default: []any{"US", "GB"}, Description: "The countries whose phone numbers are found without a country code. Those that begin with + are found for all countries."},
-				{Name: "reversible", Type: "boolean", Default: false, Description: "Whether each value gets a number, as in [PERSON_1], and the response has the value again. It needs the action anonymize."},
+				reversible,
 				threshold(0.5),
 				onError, unscannable, message,
 			},
 		},
+		remoteKind(reversible, onError, unscannable, message),
 		{
 			Name: "prompt_injection", Hooks: []string{PreCall},
 			Description: "Finds texts that try to change what the model was told to do. It is a heuristic: it can miss some, and be wrong.",

@@ -50,6 +50,15 @@ func (t *Table[T]) Update(tx *record.Txn, r *T, next T, ifRevision uint64) (*T, 
 	return &next, nil
 }
 
+// Rewrite writes a resource whose record changes and whose content does not, as when its secrets are sealed with another key.
+func (t *Table[T]) Rewrite(tx *record.Txn, r *T) {
+	t.rows.Read(tx, []byte(t.kind.Head(r).ID))
+	t.rows.Put(tx, r)
+}
+
+// All returns all resources, ordered by id.
+func (t *Table[T]) All() iter.Seq[*T] { return t.rows.All() }
+
 // put writes a resource and records the change.
 func (t *Table[T]) put(tx *record.Txn, r *T) {
 	t.rows.Put(tx, r)

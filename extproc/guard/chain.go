@@ -101,9 +101,9 @@ func (t *step) scan(ctx context.Context, c *chain, text []byte, end bool) ([]byt
 		if goes && t.replaced {
 			continue
 		}
-		action := t.unit.action
+		action, inName := t.unit.actionOf(f), false
 		if action == Anonymize && c.fixed {
-			action = Block
+			action, inName = Block, true
 		}
 		if !goes && !c.quiet {
 			c.s.record(c, t.unit, f.Entity, action, t.from+f.Start)
@@ -112,13 +112,13 @@ func (t *step) scan(ctx context.Context, c *chain, text []byte, end bool) ([]byt
 		switch action {
 		case Block:
 			entity := f.Entity
-			if c.fixed && t.unit.action == Anonymize {
+			if inName {
 				entity += " in a name, which cannot be replaced"
 			}
 			return nil, c.s.blocked(t.unit, c.hook, entity)
 		case Anonymize:
 			c.replaced = true
-			t.out = append(t.out, c.s.replacement(t.unit, f.Entity, text[f.Start:f.End])...)
+			t.out = append(t.out, c.s.replacement(t.unit, f, text[f.Start:f.End])...)
 		case Flag:
 			t.out = append(t.out, text[f.Start:f.End]...)
 		}

@@ -30,7 +30,7 @@ type unit struct {
 	guardrail string // its name
 	name      string // of the engine
 	pre, post bool
-	action    Action
+	action    Action // empty: what the engine says of a finding
 	passes    bool   // a text that cannot be examined passes
 	readable  bool   // media, which cannot be examined, is blocked
 	reverses  bool   // what was replaced is put back into the response
@@ -92,6 +92,19 @@ func actionOf(e *guardrails.Engine) Action {
 	return Anonymize // anonymize, or redact
 }
 
+// actionOf returns what happens to a finding. What an engine has no valid action for is blocked.
+func (u *unit) actionOf(f *engine.Finding) Action {
+	if u.action != "" {
+		return u.action
+	}
+	switch a := Action(f.Action); a {
+	case Anonymize, Flag:
+		return a
+	case Block:
+	}
+	return Block
+}
+
 // defaultAction is what an engine does with what it finds, if its settings do not say so.
 func defaultAction(name string) Action {
 	switch name {
@@ -99,6 +112,8 @@ func defaultAction(name string) Action {
 		return Block
 	case "prompt_injection":
 		return Flag
+	case "http":
+		return ""
 	}
 	return Anonymize
 }

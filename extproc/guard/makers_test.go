@@ -1,12 +1,17 @@
 package guard_test
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/guardrails"
 	"github.com/modelgateway/modelgateway/cluster/resource"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/guard/remote"
 	"github.com/modelgateway/modelgateway/extproc/texts"
 )
 
@@ -18,16 +23,27 @@ func withEngine(e guardrails.Engine) *guard.Screen {
 // ready returns a guardrail with an engine of the gateway.
 func ready(e guardrails.Engine) *guard.Guardrail {
 	g := &guardrails.Guardrail{Head: resource.Head{ID: "1", Name: "real"}, Engines: []guardrails.Engine{e}}
-	return guard.NewLibrary(guard.Makers()).Get(g)
+	return guard.NewLibrary(guard.Makers(guard.Outside{
+		Client: remote.NewClient(remote.Config{Private: true}),
+		Open:   func(sealed []byte, _ string) (vault.Secret, error) { return vault.NewSecret(string(sealed)), nil },
+	})).Get(g)
 }
 
 // Each kind of engine that can be stored examines texts, with all values that its settings may have.
 func TestEveryKindHasItsEngine(t *testing.T) {
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"results":[{"action":"none"}]}`
+		if r.URL.Path == "/analyze" {
+			answer = `[]`
+		}
+		_, _ = io.WriteString(w, answer)
+	}))
+	t.Cleanup(service.Close)
 	for _, kind := range guardrails.Kinds() {
 		if kind.Name == "tool_permission" {
 			continue
 		}
-		e := guardrails.Engine{Name: kind.Name, Hooks: kind.Hooks, BannedKeywords: []string{"zebra"}}
+		e := guardrails.Engine{Name: kind.Name, Hooks: kind.Hooks, BannedKeywords: []string{"zebra"}, APIBase: service.URL}
 		for _, s := range kind.Settings {
 			switch s.Name {
 			case "entities":

@@ -20,6 +20,7 @@ type Screen struct {
 	pre        []run
 	post       []run
 	violations []usage.Violation
+	about      engine.Call
 	errors     func(ctx context.Context, guardrail, engine string, err error)
 }
 
@@ -45,6 +46,18 @@ func New(list []*Guardrail, failed func(ctx context.Context, guardrail, engine s
 		}
 	}
 	return s
+}
+
+// About says what the screen's request is, for engines that tell it to a service. Call it before the first text.
+func (s *Screen) About(request engine.Call) { s.about = request }
+
+// inform tells a scanner what its texts belong to.
+func (c *chain) inform(u *unit, to engine.Scanner) {
+	if i, ok := to.(engine.Informed); ok {
+		about := c.s.about
+		about.Guardrail, about.Hook = u.guardrail, c.hook
+		i.Inform(about)
+	}
 }
 
 // Names returns the names of the guardrails.
@@ -87,6 +100,7 @@ func (s *Screen) requestChain(ctx context.Context) (*chain, error) {
 		}
 		if s.pre[i].scanner == nil {
 			s.pre[i].scanner = u.scanner()
+			c.inform(u, s.pre[i].scanner)
 		}
 		c.steps = append(c.steps, step{unit: u, scanner: s.pre[i].scanner})
 	}
@@ -114,6 +128,7 @@ func (s *Screen) answerChain(ctx context.Context) (*chain, error) {
 		} else {
 			t.scanner = u.scanner()
 		}
+		c.inform(u, t.scanner)
 		c.steps = append(c.steps, t)
 	}
 	if !s.memory.empty() {
@@ -138,16 +153,19 @@ func (s *Screen) Release() {
 }
 
 // replacement returns what replaces a value.
-func (s *Screen) replacement(u *unit, entity string, value []byte) string {
-	if u.reverses {
-		return s.memory.mark(entity, string(value))
+func (s *Screen) replacement(u *unit, f *engine.Finding, value []byte) string {
+	switch {
+	case u.reverses:
+		return s.memory.mark(f.Entity, string(value))
+	case f.Replaced:
+		return f.Replacement
 	}
-	return u.replacement(entity)
+	return u.replacement(f.Entity)
 }
 
 // failed is called for a text that an engine cannot examine. nil lets the text pass.
 func (c *chain) failed(ctx context.Context, u *unit, err error) error {
-	if c.s.errors != nil {
+	if c.s.errors != nil && ctx.Err() == nil { // the engine has not failed if the caller is gone
 		c.s.errors(ctx, u.guardrail, u.name, err)
 	}
 	if u.passes {

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/resource"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/guard/engine"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/texts"
@@ -37,6 +38,7 @@ func (p *Pipeline) guard(ctx context.Context, x *Exchange) error {
 		p.deps.Logger.LogAttrs(ctx, slog.LevelWarn, "a guardrail could not examine a text", slog.String("request_id", string(x.ID)),
 			slog.String("guardrail", guardrail), slog.String("engine", engine), slog.Any("error", err))
 	})
+	x.guardrails.About(engine.Call{Request: string(x.ID), Organization: string(x.Principal.Organization), Team: string(x.Principal.Team)})
 	if !x.guardrails.Pre() {
 		return nil
 	}

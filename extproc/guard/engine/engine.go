@@ -19,6 +19,14 @@ type Finding struct {
 	Entity     string  // what it is, such as EMAIL_ADDRESS or aws
 	Score      float32 // how certain it is, from 0 to 1
 
+	// Action is what the engine wants done with the finding: anonymize, block or flag. It counts where the guardrail
+	// leaves that to its engine.
+	Action string
+
+	// Replaced says that Replacement takes the place of the span, instead of the entity.
+	Replaced    bool
+	Replacement string
+
 	// Continues says that the span goes on with the last finding of the call before. Such a span is
 	// so long that its beginning was decided before its end had come.
 	Continues bool
@@ -53,4 +61,18 @@ type Scanner interface {
 
 	// Reset forgets everything, for another request.
 	Reset()
+}
+
+// Call says what texts belong to, for engines that ask a service.
+type Call struct {
+	Guardrail    string // its name
+	Hook         string // pre_call or post_call; empty if it is not known
+	Request      string // the id of the request; empty for a text that is in none
+	Organization string
+	Team         string
+}
+
+// Informed is a Scanner that is told what its texts belong to, before the first of them.
+type Informed interface {
+	Inform(about Call)
 }

@@ -201,7 +201,7 @@ func (x *Guardrail) GetStamp() *Stamp {
 // GuardrailEngine is one engine of a guardrail.
 type GuardrailEngine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio, content_filter, tool_permission, detect_secret or prompt_injection.
+	// presidio, presidio_remote, http, content_filter, tool_permission, detect_secret or prompt_injection.
 	EngineName string `protobuf:"bytes,1,opt,name=engine_name,json=engineName,proto3" json:"engine_name,omitempty"`
 	// pre_call, post_call.
 	EventHooks []string `protobuf:"bytes,2,rep,name=event_hooks,json=eventHooks,proto3" json:"event_hooks,omitempty"`
@@ -240,9 +240,19 @@ type GuardrailEngine struct {
 	// presidio: sorts of data of one's own.
 	Recognizers []*GuardrailRecognizer `protobuf:"bytes,19,rep,name=recognizers,proto3" json:"recognizers,omitempty"`
 	// content_filter: substring or word; empty: substring.
-	Match         string `protobuf:"bytes,20,opt,name=match,proto3" json:"match,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Match string `protobuf:"bytes,20,opt,name=match,proto3" json:"match,omitempty"`
+	// presidio_remote, http: the address of the service.
+	ApiBase string `protobuf:"bytes,21,opt,name=api_base,json=apiBase,proto3" json:"api_base,omitempty"`
+	// presidio_remote, http: of one call; 0: the engine's own.
+	TimeoutMilliseconds uint32 `protobuf:"varint,22,opt,name=timeout_milliseconds,json=timeoutMilliseconds,proto3" json:"timeout_milliseconds,omitempty"`
+	// presidio_remote, http: calls at a time on each node; 0: the engine's own.
+	MaxParallelRequests uint32 `protobuf:"varint,23,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
+	// presidio_remote, http: the bearer token, sealed with "guardrail/<id>/<engine_name>/api_key/<api_base>"; empty: none.
+	SealedApiKey []byte `protobuf:"bytes,24,opt,name=sealed_api_key,json=sealedApiKey,proto3" json:"sealed_api_key,omitempty"`
+	// http: what requests are signed with, sealed with "guardrail/<id>/<engine_name>/signing_secret/<api_base>".
+	SealedSigningSecret []byte `protobuf:"bytes,25,opt,name=sealed_signing_secret,json=sealedSigningSecret,proto3" json:"sealed_signing_secret,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *GuardrailEngine) Reset() {
@@ -413,6 +423,41 @@ func (x *GuardrailEngine) GetMatch() string {
 		return x.Match
 	}
 	return ""
+}
+
+func (x *GuardrailEngine) GetApiBase() string {
+	if x != nil {
+		return x.ApiBase
+	}
+	return ""
+}
+
+func (x *GuardrailEngine) GetTimeoutMilliseconds() uint32 {
+	if x != nil {
+		return x.TimeoutMilliseconds
+	}
+	return 0
+}
+
+func (x *GuardrailEngine) GetMaxParallelRequests() uint32 {
+	if x != nil {
+		return x.MaxParallelRequests
+	}
+	return 0
+}
+
+func (x *GuardrailEngine) GetSealedApiKey() []byte {
+	if x != nil {
+		return x.SealedApiKey
+	}
+	return nil
+}
+
+func (x *GuardrailEngine) GetSealedSigningSecret() []byte {
+	if x != nil {
+		return x.SealedSigningSecret
+	}
+	return nil
 }
 
 // GuardrailRecognizer is a sort of personal data that a pattern finds.
@@ -1202,7 +1247,7 @@ const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\n" +
 	"default_on\x18\x04 \x01(\bR\tdefaultOn\x125\n" +
 	"\aengines\x18\x05 \x03(\v2\x1b.cluster.v1.GuardrailEngineR\aengines\x12'\n" +
-	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xef\x05\n" +
+	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xe9\a\n" +
 	"\x0fGuardrailEngine\x12\x1f\n" +
 	"\vengine_name\x18\x01 \x01(\tR\n" +
 	"engineName\x12\x1f\n" +
@@ -1229,7 +1274,12 @@ const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\n" +
 	"allow_list\x18\x12 \x03(\tR\tallowList\x12A\n" +
 	"\vrecognizers\x18\x13 \x03(\v2\x1f.cluster.v1.GuardrailRecognizerR\vrecognizers\x12\x14\n" +
-	"\x05match\x18\x14 \x01(\tR\x05matchB\x18\n" +
+	"\x05match\x18\x14 \x01(\tR\x05match\x12\x1f\n" +
+	"\bapi_base\x18\x15 \x01(\tB\x04\x88\xb5\x18\bR\aapiBase\x127\n" +
+	"\x14timeout_milliseconds\x18\x16 \x01(\rB\x04\x88\xb5\x18\bR\x13timeoutMilliseconds\x128\n" +
+	"\x15max_parallel_requests\x18\x17 \x01(\rB\x04\x88\xb5\x18\bR\x13maxParallelRequests\x12*\n" +
+	"\x0esealed_api_key\x18\x18 \x01(\fB\x04\x88\xb5\x18\bR\fsealedApiKey\x128\n" +
+	"\x15sealed_signing_secret\x18\x19 \x01(\fB\x04\x88\xb5\x18\bR\x13sealedSigningSecretB\x18\n" +
 	"\x16_score_threshold_milli\"\x97\x01\n" +
 	"\x13GuardrailRecognizer\x12\x16\n" +
 	"\x06entity\x18\x01 \x01(\tR\x06entity\x12\x18\n" +

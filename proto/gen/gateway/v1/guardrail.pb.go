@@ -102,13 +102,13 @@ func (x *GuardrailRecognizer) GetScore() float64 {
 // GuardrailConfig says what an engine looks for and what it does. Each setting belongs to the engines that it names; others refuse it.
 type GuardrailConfig struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio: the entities to look for, such as PERSON, EMAIL_ADDRESS and PHONE_NUMBER; none means all. Its recognizers are always looked for.
+	// presidio, presidio_remote: the entities to look for, such as PERSON, EMAIL_ADDRESS and PHONE_NUMBER; none means all. The recognizers of presidio are always looked for.
 	Entities []string `protobuf:"bytes,1,rep,name=entities,proto3" json:"entities,omitempty"`
-	// presidio: anonymize (if not given), block or flag. detect_secret: redact (if not given), block or flag. content_filter: block (if not given), anonymize or flag. prompt_injection: flag (if not given) or block. flag records what is found and lets it pass.
+	// presidio, presidio_remote: anonymize (if not given), block or flag. http: what the checker says (if not given), block or flag. detect_secret: redact (if not given), block or flag. content_filter: block (if not given), anonymize or flag. prompt_injection: flag (if not given) or block. flag records what is found and lets it pass.
 	Action *string `protobuf:"bytes,2,opt,name=action,proto3,oneof" json:"action,omitempty"`
-	// presidio: the language of the text; en if not given.
+	// presidio, presidio_remote: the language of the text; en if not given.
 	Language *string `protobuf:"bytes,3,opt,name=language,proto3,oneof" json:"language,omitempty"`
-	// presidio, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 for presidio and 0.7 for prompt_injection if not given.
+	// presidio, presidio_remote, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 for presidio and presidio_remote, and 0.7 for prompt_injection if not given.
 	ScoreThreshold *float64 `protobuf:"fixed64,4,opt,name=score_threshold,json=scoreThreshold,proto3,oneof" json:"score_threshold,omitempty"`
 	// What a caller is told whose request is blocked.
 	ViolationMessage *string `protobuf:"bytes,5,opt,name=violation_message,json=violationMessage,proto3,oneof" json:"violation_message,omitempty"`
@@ -128,18 +128,28 @@ type GuardrailConfig struct {
 	OnError *string `protobuf:"bytes,12,opt,name=on_error,json=onError,proto3,oneof" json:"on_error,omitempty"`
 	// All but tool_permission: what happens to images, sounds and files, which the engine cannot read: pass (if not given) or block.
 	Unscannable *string `protobuf:"bytes,13,opt,name=unscannable,proto3,oneof" json:"unscannable,omitempty"`
-	// presidio: each value gets a number, as in [PERSON_1], and the caller's response has the value again. Needs the action anonymize.
+	// presidio, presidio_remote: each value gets a number, as in [PERSON_1], and the caller's response has the value again. Needs the action anonymize.
 	Reversible *bool `protobuf:"varint,14,opt,name=reversible,proto3,oneof" json:"reversible,omitempty"`
 	// presidio: the countries whose phone numbers are found without a country code, as two letters; US and GB if not given. Numbers that begin with + are found for all countries.
 	Regions []string `protobuf:"bytes,15,rep,name=regions,proto3" json:"regions,omitempty"`
-	// presidio: values that are left as they are, in any case.
+	// presidio, presidio_remote: values that are left as they are, in any case.
 	AllowList []string `protobuf:"bytes,16,rep,name=allow_list,json=allowList,proto3" json:"allow_list,omitempty"`
 	// presidio: sorts of data of one's own.
 	Recognizers []*GuardrailRecognizer `protobuf:"bytes,17,rep,name=recognizers,proto3" json:"recognizers,omitempty"`
 	// content_filter: substring (if not given) finds banned_keywords within other words too, word does not.
-	Match         *string `protobuf:"bytes,18,opt,name=match,proto3,oneof" json:"match,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Match *string `protobuf:"bytes,18,opt,name=match,proto3,oneof" json:"match,omitempty"`
+	// presidio_remote: the address of the analyzer, which /analyze is below. http: the address of the checker. A private one only if general_settings.allow_private_endpoints of the configuration file allows it.
+	ApiBase *string `protobuf:"bytes,19,opt,name=api_base,json=apiBase,proto3,oneof" json:"api_base,omitempty"`
+	// presidio_remote, http: sent as a bearer token. Answers have [redacted], which in a change, as well as leaving it out, keeps the one that is there for the same api_base.
+	ApiKey *string `protobuf:"bytes,20,opt,name=api_key,json=apiKey,proto3,oneof" json:"api_key,omitempty"`
+	// http, required: requests to the checker are signed with it, 16 to 256 characters. Answers have [redacted], which in a change, as well as leaving it out, keeps the one that is there for the same api_base.
+	SigningSecret *string `protobuf:"bytes,21,opt,name=signing_secret,json=signingSecret,proto3,oneof" json:"signing_secret,omitempty"`
+	// presidio_remote, http: how long one call may take, with the wait for a place, in seconds; 2 if not given.
+	Timeout *float64 `protobuf:"fixed64,22,opt,name=timeout,proto3,oneof" json:"timeout,omitempty"`
+	// presidio_remote, http: calls at a time on each node; 16 if not given.
+	MaxParallelRequests *int32 `protobuf:"varint,23,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *GuardrailConfig) Reset() {
@@ -298,10 +308,45 @@ func (x *GuardrailConfig) GetMatch() string {
 	return ""
 }
 
+func (x *GuardrailConfig) GetApiBase() string {
+	if x != nil && x.ApiBase != nil {
+		return *x.ApiBase
+	}
+	return ""
+}
+
+func (x *GuardrailConfig) GetApiKey() string {
+	if x != nil && x.ApiKey != nil {
+		return *x.ApiKey
+	}
+	return ""
+}
+
+func (x *GuardrailConfig) GetSigningSecret() string {
+	if x != nil && x.SigningSecret != nil {
+		return *x.SigningSecret
+	}
+	return ""
+}
+
+func (x *GuardrailConfig) GetTimeout() float64 {
+	if x != nil && x.Timeout != nil {
+		return *x.Timeout
+	}
+	return 0
+}
+
+func (x *GuardrailConfig) GetMaxParallelRequests() int32 {
+	if x != nil && x.MaxParallelRequests != nil {
+		return *x.MaxParallelRequests
+	}
+	return 0
+}
+
 // GuardrailEngine is one engine of a guardrail.
 type GuardrailEngine struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// presidio (or pii, which is the same), content_filter, tool_permission, detect_secret or prompt_injection.
+	// presidio (or pii, which is the same), presidio_remote, http, content_filter, tool_permission, detect_secret or prompt_injection.
 	EngineName string `protobuf:"bytes,1,opt,name=engine_name,json=engineName,proto3" json:"engine_name,omitempty"`
 	// What it looks for, and what it does.
 	Config *GuardrailConfig `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
@@ -1423,7 +1468,7 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\apattern\x18\x02 \x01(\tB1\xbaH.\xc8\x01\x01r)\x10\x01\x18\xe8\a2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\fEMP-[0-9]{6}R\apattern\x12L\n" +
 	"\acontext\x18\x03 \x03(\tB2\xbaH/\x92\x01,\x102\x18\x01\"&r$\x10\x01\x18@2\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\bemployeeR\acontext\x12;\n" +
 	"\x05score\x18\x04 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\xe0?\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00R\x05score\x88\x01\x01B\b\n" +
-	"\x06_score\"\x8a\f\n" +
+	"\x06_score\"\xe1\x0f\n" +
 	"\x0fGuardrailConfig\x12L\n" +
 	"\bentities\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xc8\x01\x18\x01\"#r!2\x16^[A-Z][A-Z0-9_]{0,63}$\x92\x02\x06PERSONR\bentities\x12N\n" +
 	"\x06action\x18\x02 \x01(\tB1\xbaH.r,R\tanonymizeR\x06redactR\x05blockR\x04flag\x92\x02\tanonymizeH\x00R\x06action\x88\x01\x01\x127\n" +
@@ -1448,7 +1493,14 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\n" +
 	"allow_list\x18\x10 \x03(\tB?\xbaH<\x92\x019\x10\xe8\a\x18\x01\"2r0\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x13support@example.comR\tallowList\x12K\n" +
 	"\vrecognizers\x18\x11 \x03(\v2\x1f.gateway.v1.GuardrailRecognizerB\b\xbaH\x05\x92\x01\x02\x102R\vrecognizers\x128\n" +
-	"\x05match\x18\x12 \x01(\tB\x1d\xbaH\x1ar\x18R\tsubstringR\x04word\x92\x02\x04wordH\bR\x05match\x88\x01\x01B\t\n" +
+	"\x05match\x18\x12 \x01(\tB\x1d\xbaH\x1ar\x18R\tsubstringR\x04word\x92\x02\x04wordH\bR\x05match\x88\x01\x01\x12S\n" +
+	"\bapi_base\x18\x13 \x01(\tB3\xbaH0r.\x10\x01\x18\x80\x102\b^[!-~]*$\x92\x02\x1chttps://presidio.example.comH\tR\aapiBase\x88\x01\x01\x12K\n" +
+	"\aapi_key\x18\x14 \x01(\tB-\xbaH*r(\x10\x01\x18\x80 2\b^[!-~]*$\x92\x02\x16token-0123456789abcdefH\n" +
+	"R\x06apiKey\x88\x01\x01\x12Y\n" +
+	"\x0esigning_secret\x18\x15 \x01(\tB-\xbaH*r(\x10\n" +
+	"\x18\x80\x022\b^[!-~]*$\x92\x02\x16whsec_0123456789abcdefH\vR\rsigningSecret\x88\x01\x01\x12?\n" +
+	"\atimeout\x18\x16 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00\x00@\x19\x00\x00\x00\x00\x00\x00>@)\x9a\x99\x99\x99\x99\x99\xa9?H\fR\atimeout\x88\x01\x01\x12E\n" +
+	"\x15max_parallel_requests\x18\x17 \x01(\x05B\f\xbaH\t\x1a\a@\x10\x18\x80\x02(\x01H\rR\x13maxParallelRequests\x88\x01\x01B\t\n" +
 	"\a_actionB\v\n" +
 	"\t_languageB\x12\n" +
 	"\x10_score_thresholdB\x14\n" +
@@ -1457,9 +1509,16 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\t_on_errorB\x0e\n" +
 	"\f_unscannableB\r\n" +
 	"\v_reversibleB\b\n" +
-	"\x06_match\"\xa1\x02\n" +
-	"\x0fGuardrailEngine\x12\x85\x01\n" +
-	"\vengine_name\x18\x01 \x01(\tBd\xbaHa\xc8\x01\x01r\\R\bpresidioR\x03piiR\x0econtent_filterR\x0ftool_permissionR\rdetect_secretR\x10prompt_injection\x92\x02\bpresidioR\n" +
+	"\x06_matchB\v\n" +
+	"\t_api_baseB\n" +
+	"\n" +
+	"\b_api_keyB\x11\n" +
+	"\x0f_signing_secretB\n" +
+	"\n" +
+	"\b_timeoutB\x18\n" +
+	"\x16_max_parallel_requests\"\xb8\x02\n" +
+	"\x0fGuardrailEngine\x12\x9c\x01\n" +
+	"\vengine_name\x18\x01 \x01(\tB{\xbaHx\xc8\x01\x01rsR\bpresidioR\x03piiR\x0fpresidio_remoteR\x04httpR\x0econtent_filterR\x0ftool_permissionR\rdetect_secretR\x10prompt_injection\x92\x02\bpresidioR\n" +
 	"engineName\x123\n" +
 	"\x06config\x18\x02 \x01(\v2\x1b.gateway.v1.GuardrailConfigR\x06config\x12Q\n" +
 	"\vevent_hooks\x18\x03 \x03(\tB0\xbaH-\x92\x01*\b\x01\x10\x02\x18\x01\"\"r R\bpre_callR\tpost_call\x92\x02\bpre_callR\n" +
