@@ -15,7 +15,7 @@ import (
 // gatewayScreen has the engines of the gateway.
 func gatewayScreen(engines ...guardrails.Engine) *guard.Screen {
 	g := &guardrails.Guardrail{Head: resource.Head{ID: "1", Name: "pii"}, Engines: engines}
-	return guard.New([]*guard.Guardrail{guard.NewLibrary(guard.Makers()).Get(g)}, nil)
+	return guard.New([]*guard.Guardrail{guard.NewLibrary(guard.Makers(guard.Outside{})).Get(g)}, nil)
 }
 
 // called is an answer with a tool call of these arguments.
