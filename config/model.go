@@ -150,6 +150,9 @@ func vendor(model string) string {
 	if strings.HasPrefix(model, "claude-") {
 		return "anthropic"
 	}
+	if strings.HasPrefix(model, "gemini-") {
+		return "gemini"
+	}
 	return ""
 }
 

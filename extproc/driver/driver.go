@@ -69,6 +69,8 @@ type Target struct {
 type Features struct {
 	NoSampling       bool // rejects temperature, top_p and top_k: they are dropped
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
+	AlwaysThinks     bool // cannot turn thinking off: no effort, or the least, becomes the least that it takes
+	SignedCalls      bool // requires the ids and signatures of the calls in the history
 	HighEfforts      bool // has the efforts xhigh and max
 	JSONSchema       bool // supports a JSON schema natively
 	NoReasoning      bool // does not think, and rejects an effort or a budget for it: these are dropped
@@ -111,7 +113,7 @@ func (e Endpoint) IsChat() bool { return e == Chat || e == Messages || e == Resp
 // Operation is one request, as far as its address depends on it.
 type Operation struct {
 	Endpoint Endpoint
-	Stream   bool // no driver here needs it; providers that stream at another path do
+	Stream   bool // some providers stream at another path
 }
 
 // Call is a request to a provider.

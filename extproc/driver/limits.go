@@ -16,9 +16,16 @@ import (
 // characters, or with others than letters, digits, - and _. A name is not shortened: prompts and
 // results name tools, and the model must find them there.
 func FunctionNames(r *wire.Request, most int, provider string) error {
+	fits := func(name string) bool { return len(name) <= most && !strings.ContainsFunc(name, notInNames) }
+	return ToolNames(r, fits, fmt.Sprintf("of at most %d letters, digits, - and _", most), provider)
+}
+
+// ToolNames is FunctionNames for providers with a rule of their own, which ends the error's sentence
+// "takes names".
+func ToolNames(r *wire.Request, fits func(name string) bool, rule, provider string) error {
 	for i := range r.Tools {
 		t := &r.Tools[i]
-		if t.Type != "" || len(t.Name) <= most && !strings.ContainsFunc(t.Name, notInNames) {
+		if t.Type != "" || fits(t.Name) {
 			continue
 		}
 		param := fmt.Sprintf("tools[%d].name", i)
@@ -28,7 +35,7 @@ func FunctionNames(r *wire.Request, most int, provider string) error {
 		case r.Caller == "" || r.Caller == wire.OpenAI:
 			param = fmt.Sprintf("tools[%d].function.name", i)
 		}
-		return fault.Field(param, CodeUnsupported, "%s: %s takes names of at most %d letters, digits, - and _.", param, provider, most)
+		return fault.Field(param, CodeUnsupported, "%s: %s takes names %s.", param, provider, rule)
 	}
 	return nil
 }

@@ -398,6 +398,7 @@ func (r *Relay) finish() {
 	}
 	cost := r.x.cost(u.Tokens)
 	u.Cost = &cost
+	r.diverge() // the end may come without an event of the provider's
 	r.out = r.encoder.End(r.out, &u)
 }
 

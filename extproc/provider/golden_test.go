@@ -58,6 +58,7 @@ type target struct {
 	Adaptive        bool   `json:"adaptive_thinking"`
 	HighEfforts     bool   `json:"high_efforts"`
 	JSONSchema      bool   `json:"json_schema"`
+	FeaturesOf      string `json:"features_of"` // a model, in place of the features above
 }
 
 // language is a language of callers, with the folder of its golden files.
@@ -209,7 +210,11 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
 	}
-	call, err := callOf(l.endpoint, p, ask, cfg.target())
+	to := cfg.target()
+	if cfg.FeaturesOf != "" {
+		to.Features = p.Features(cfg.FeaturesOf)
+	}
+	call, err := callOf(l.endpoint, p, ask, to)
 	if err != nil {
 		out[answerHTTP] = refusal(l, fault.From(err))
 		return out

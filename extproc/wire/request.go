@@ -17,6 +17,7 @@ const (
 	// Providers' only.
 	Mistral Dialect = "mistral" // POST /v1/chat/completions of Mistral
 	Cohere  Dialect = "cohere"  // POST /v2/chat
+	Gemini  Dialect = "gemini"  // generateContent, of providers only
 )
 
 // Request is what a caller wants from a model.

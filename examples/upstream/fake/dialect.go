@@ -28,6 +28,8 @@ type failure struct {
 
 func dialectOf(path string) dialect {
 	switch {
+	case geminiModel(path) != "":
+		return dialect{answer: (*Server).generate, fail: failGemini, failEvent: failEventGemini}
 	case strings.HasSuffix(path, "/chat/completions"):
 		return dialect{answer: (*Server).chatCompletion, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/messages"):

@@ -29,7 +29,7 @@ type Request struct {
 	// Headers are as they arrived, credentials included: they are what a test of
 	// a gateway wants to see, and no one's real ones should ever come here.
 	Headers http.Header `json:"headers"`
-	// Model is the body's model id, "" where there was none.
+	// Model is the body's model id, or the path's, "" where there was none.
 	Model string `json:"model,omitempty"`
 	// Body is the body's first MiB, BodyBytes its whole length.
 	Body      string `json:"body"`
@@ -96,6 +96,9 @@ func (c *recorder) begin(r *http.Request, body []byte) *entry {
 		ask.Model, hash = f.fields["model"], fmt.Sprintf("%x", sha256.Sum256(body))
 	} else {
 		_ = json.Unmarshal(body, &ask) // a body that is not JSON has no model
+	}
+	if model := geminiModel(r.URL.Path); model != "" {
+		ask.Model = model
 	}
 	headers := r.Header.Clone()
 	e := &entry{Request: Request{

@@ -16,7 +16,7 @@ const maxBody = 96 << 20
 // Options are what a Server can be told; the zero value serves everyone.
 type Options struct {
 	// APIKey, when it is not empty, must come with each request to a model, as a
-	// bearer token or as x-api-key; anything else is answered with 401.
+	// bearer token, as x-api-key or as x-goog-api-key; anything else is answered with 401.
 	APIKey string
 }
 
@@ -85,7 +85,7 @@ func (s *Server) authorized(r *http.Request) bool {
 	if s.opts.APIKey == "" {
 		return true
 	}
-	return r.Header.Get("X-Api-Key") == s.opts.APIKey || r.Header.Get("Authorization") == "Bearer "+s.opts.APIKey
+	return r.Header.Get("X-Api-Key") == s.opts.APIKey || r.Header.Get("X-Goog-Api-Key") == s.opts.APIKey || r.Header.Get("Authorization") == "Bearer "+s.opts.APIKey
 }
 
 // wait pauses the exchange for d and says whether it may go on: false when the
