@@ -105,10 +105,11 @@ func importRows() []importRow {
 		{"extproc/openai/openaitest", []string{"dataplane"}},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
+		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
+		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",

@@ -223,7 +223,8 @@ func aboutMoney(e apiError) bool {
 func aboutWindow(e apiError) bool {
 	return e.Code == "context_length_exceeded" || e.Code == "tokens_limit_reached" || says(e,
 		"prompt is too long", "maximum context length", "exceed context limit", "context window", "context length",
-		"input is too long", "reduce the length of the messages", "inputs tokens + max_new_tokens", "too many input tokens")
+		"input is too long", "reduce the length of the messages", "inputs tokens + max_new_tokens", "too many input tokens",
+		"tokens in the prompt cannot exceed", "too many tokens: size limit exceeded")
 }
 
 // aboutContent recognises a content filter.

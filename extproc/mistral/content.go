@@ -1,6 +1,8 @@
 package mistral
 
 import (
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -35,9 +37,14 @@ func (c *looseContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 		return err
 	}
 	var chunks []looseChunk
-	if driver.DecodeLoose(raw, &chunks) != nil {
-		return nil
+	if driver.DecodeLoose(raw, &chunks) == nil {
+		c.read(chunks)
 	}
+	return nil
+}
+
+// read reads chunks.
+func (c *looseContent) read(chunks []looseChunk) {
 	for i := range chunks {
 		switch k := &chunks[i]; k.Type {
 		case "text":
@@ -46,7 +53,6 @@ func (c *looseContent) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 			c.thinking = append(c.thinking, looseThinking{k.inner(), k.Signature})
 		}
 	}
-	return nil
 }
 
 // inner returns the text of a chunk of reasoning, which is a list of chunks or a text.
@@ -55,13 +61,13 @@ func (k *looseChunk) inner() string {
 		return driver.Text(k.Thinking)
 	}
 	var parts []looseChunk
-	text := ""
+	var text strings.Builder
 	if driver.DecodeLoose(k.Thinking, &parts) == nil {
 		for _, p := range parts {
-			text += p.Text
+			text.WriteString(p.Text)
 		}
 	}
-	return text
+	return text.String()
 }
 
 // blocks returns the reasoning. Its signature is for Mistral alone.

@@ -42,7 +42,7 @@ func contentOf(chunks []chunk) content {
 }
 
 // isEmpty reports whether there is neither a text nor a chunk.
-func (c *content) isEmpty() bool { return c.none || c.chunks == nil && c.text == "" }
+func (c content) isEmpty() bool { return c.none || c.chunks == nil && c.text == "" }
 
 // messages writes the messages.
 func (b *builder) messages() error {
@@ -53,7 +53,7 @@ func (b *builder) messages() error {
 		var chunks []chunk
 		for j := range m.Parts {
 			p := &m.Parts[j]
-			switch p.Kind {
+			switch p.Kind { //nolint:exhaustive // all other kinds are content
 			case wire.ToolCallPart:
 				if p.Call.Custom {
 					return driver.Unsendable(placeOf(p, i), "a call of a custom tool", vendor)

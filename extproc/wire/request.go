@@ -13,11 +13,9 @@ const (
 	Anthropic   Dialect = "anthropic"   // POST /v1/messages
 	Responses   Dialect = "responses"   // POST /v1/responses
 	Completions Dialect = "completions" // POST /v1/completions
-
-	// Providers' only.
-	Mistral Dialect = "mistral" // POST /v1/chat/completions of Mistral
-	Cohere  Dialect = "cohere"  // POST /v2/chat
-	Gemini  Dialect = "gemini"  // generateContent, of providers only
+	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
+	Cohere      Dialect = "cohere"      // POST /v2/chat; of providers only
+	Gemini      Dialect = "gemini"      // generateContent; of providers only
 )
 
 // Request is what a caller wants from a model.

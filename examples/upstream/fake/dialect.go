@@ -30,6 +30,10 @@ func dialectOf(path string) dialect {
 	switch {
 	case geminiModel(path) != "":
 		return dialect{answer: (*Server).generate, fail: failGemini, failEvent: failEventGemini}
+	case strings.HasPrefix(path, "/mistral/") && strings.HasSuffix(path, "/chat/completions"):
+		return dialect{answer: (*Server).mistralChat, fail: failMistral, failEvent: failEventMistral}
+	case strings.HasSuffix(path, "/v2/chat"):
+		return dialect{answer: (*Server).cohereChat, fail: failCohere, failEvent: failEventCohere}
 	case strings.HasSuffix(path, "/chat/completions"):
 		return dialect{answer: (*Server).chatCompletion, fail: failOpenAI, failEvent: failEventOpenAI}
 	case strings.HasSuffix(path, "/messages"):

@@ -1,7 +1,8 @@
 // Package fake is a provider of language models that answers without a model:
 // OpenAI chat completions, responses, completions, embeddings, speech,
 // transcriptions, images, edits of images and model lists, Anthropic messages, Google's
-// generateContent and Cohere rerank, whole and streamed, with deterministic text and plausible,
+// generateContent, Cohere chat and rerank, and below /mistral Mistral's chats, whole and streamed, with
+// deterministic text and plausible,
 // deterministic usage numbers.
 //
 // What goes wrong is chosen by the model id of the request, for a gateway
