@@ -9,7 +9,7 @@ const maxViolations = 100
 // record notes a finding. Findings of one sort at one place share a record, which has the offset of the first.
 func (s *Screen) record(c *chain, u *unit, entity string, action Action, offset int) {
 	place := ""
-	if c.place != nil {
+	if c.place != nil && len(s.violations) < maxViolations {
 		place = c.place()
 	}
 	s.note(&usage.Violation{

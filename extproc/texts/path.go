@@ -13,6 +13,7 @@ type Paths struct {
 type step struct {
 	object bool
 	at     int    // of the value of the member or element
+	end    int    // of that value; 0: it is not known yet
 	n      int    // index of the element
 	name   []byte // of the member
 }
@@ -55,14 +56,16 @@ func (p *Paths) find(off int) {
 // seek moves a step to the member or element in which an offset is, and reports whether there is one.
 func (p *Paths) seek(s *step, off int) bool {
 	for {
-		end := skip(p.b, s.at)
 		if off < s.at {
 			return false
 		}
-		if off < end {
+		if s.end == 0 { // once for each value, or places would take time in the square of the body
+			s.end = skip(p.b, s.at)
+		}
+		if off < s.end {
 			return true
 		}
-		if !p.next(s, end) {
+		if !p.next(s, s.end) {
 			return false
 		}
 	}
@@ -70,6 +73,7 @@ func (p *Paths) seek(s *step, off int) bool {
 
 // next moves a step to the member or element after i.
 func (p *Paths) next(s *step, i int) bool {
+	s.end = 0
 	if !s.object {
 		at, ok := element(p.b, i)
 		s.at, s.n = at, s.n+1
