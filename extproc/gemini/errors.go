@@ -125,6 +125,9 @@ func (e *apiError) failure(status int) *wire.Failure {
 	}
 	f := p.Failure()
 	f.ProviderType = e.Status
+	if e.Status == "CANCELLED" {
+		f.Message = "The provider cancelled the request."
+	}
 	if p.Status != http.StatusBadRequest && p.Status != http.StatusRequestEntityTooLarge {
 		f.Status = status
 	}

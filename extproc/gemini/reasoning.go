@@ -1,6 +1,8 @@
 package gemini
 
 import (
+	"strings"
+
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -41,6 +43,9 @@ func (b *builder) reasoning() {
 		budget := int64(dynamicThink)
 		out.Budget = &budget
 	}
+	if out.Budget != nil && *out.Budget == 0 {
+		out.IncludeThoughts = false // the API rejects the request to show none
+	}
 	if out != (thinkingConfig{}) {
 		b.out.Generation.Thinking = &out
 	}
@@ -62,12 +67,12 @@ func (b *builder) level(effort string) string {
 	switch effort {
 	case "minimal":
 		if b.target.Features.AlwaysThinks {
-			return "low"
+			return "LOW"
 		}
 	case "xhigh", "max":
-		return "high"
+		return "HIGH"
 	}
-	return effort
+	return strings.ToUpper(effort)
 }
 
 // least turns thinking off, as far as the model can.

@@ -49,11 +49,11 @@ type reducer struct {
 func (r *reducer) schema(v any, within []string) any {
 	in, ok := v.(object)
 	if r.nodes++; !ok || r.nodes > mostNodes {
-		return object{"type": "object"}
+		return object{"type": "OBJECT"}
 	}
 	if ref, ok := in["$ref"].(string); ok {
 		if slices.Contains(within, ref) {
-			return object{"type": "object"}
+			return object{"type": "OBJECT"}
 		}
 		return r.schema(r.definition(ref), append(slices.Clip(within), ref))
 	}
@@ -144,16 +144,16 @@ func (r *reducer) allOf(v any, within []string, out object) {
 func kindOf(v any, out object) {
 	list, ok := v.([]any)
 	if !ok {
-		out["type"] = v
-		return
+		list = []any{v}
 	}
 	var some []any
 	for _, one := range list {
-		if one == "null" {
+		name, _ := one.(string)
+		if name == "null" {
 			out["nullable"] = true
 			continue
 		}
-		some = append(some, object{"type": one})
+		some = append(some, object{"type": strings.ToUpper(name)})
 	}
 	switch len(some) {
 	case 0:

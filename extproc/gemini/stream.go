@@ -218,7 +218,7 @@ func (s *stream) Ended() bool { return false }
 
 // Usage returns what was reported so far.
 func (s *stream) Usage() wire.Usage {
-	if s.Complete() {
+	if s.Complete() || s.usage.begun() {
 		return s.usage.report()
 	}
 	return s.usage.before()

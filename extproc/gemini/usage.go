@@ -27,7 +27,6 @@ type counts struct {
 	InTools    []modalityCount `json:"toolUsePromptTokensDetails"`
 	Out        []modalityCount `json:"candidatesTokensDetails"`
 	Traffic    string          `json:"trafficType"`
-	Tier       string          `json:"serviceTier"`
 }
 
 type modalityCount struct {
@@ -96,7 +95,10 @@ func of(modality string, lists ...[]modalityCount) int64 {
 	return sum
 }
 
-// report returns the usage of a response that is complete.
+// begun reports whether any output has been reported.
+func (u *looseUsage) begun() bool { return u.Candidates.N+u.Thoughts.N > 0 }
+
+// report returns the usage so far. That of a stream is complete if the response is.
 func (u *looseUsage) report() wire.Usage {
 	t, ok := u.tokens()
 	switch {
@@ -108,8 +110,7 @@ func (u *looseUsage) report() wire.Usage {
 	return driver.Reported(t)
 }
 
-// before returns the usage of a response that is not complete: the input alone, as the output so far
-// is in the text.
+// before returns the usage before any output: the input alone.
 func (u *looseUsage) before() wire.Usage {
 	out := u.report()
 	out.Tokens.Output, out.Tokens.Reasoning, out.Tokens.OutputAudio, out.Tokens.OutputImage = 0, 0, 0, 0
@@ -120,9 +121,6 @@ func (u *looseUsage) before() wire.Usage {
 
 // tier returns the service tier that the response was made in; empty if it is not reported.
 func (u *looseUsage) tier() string {
-	if u.Tier != "" {
-		return u.Tier
-	}
 	switch u.Traffic {
 	case "ON_DEMAND_PRIORITY":
 		return "priority"

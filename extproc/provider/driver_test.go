@@ -65,6 +65,12 @@ func TestAddress(t *testing.T) {
 		{"ollama", "/v1", driver.Chat, "/v1/chat/completions"},
 		{"hosted_vllm", "/a/", driver.Rerank, "/a/v1/rerank"},
 		{"hosted_vllm", "/a/v1/chat/completions", driver.Chat, "/a/v1/chat/completions"},
+		{"gemini", "", driver.Chat, "/v1beta/models/m:generateContent"},
+		{"gemini", "/v1/", driver.Messages, "/v1/models/m:generateContent"},
+		{"gemini", "/proxy/v1alpha", driver.Responses, "/proxy/v1alpha/models/m:generateContent"},
+		{"gemini", "/v1beta/models/other:generateContent", driver.Chat, "/v1beta/models/m:generateContent"},
+		{"gemini", "/version", driver.Chat, "/version/v1beta/models/m:generateContent"},
+		{"gemini", "", driver.CountTokens, "unsupported"},
 		{"anthropic", "", driver.Chat, "/v1/messages"},
 		{"anthropic", "/v1/", driver.Messages, "/v1/messages"},
 		{"anthropic", "/proxy/v1/messages", driver.Chat, "/proxy/v1/messages"},
@@ -73,7 +79,7 @@ func TestAddress(t *testing.T) {
 		{"anthropic", "", "", "unsupported"},
 	} {
 		p, _ := byName(c.provider)
-		call, err := p.Driver.Address(driver.Target{BasePath: c.base}, driver.Operation{Endpoint: c.endpoint})
+		call, err := p.Driver.Address(driver.Target{Model: "m", BasePath: c.base}, driver.Operation{Endpoint: c.endpoint})
 		got := call.Path
 		if err != nil {
 			got = fault.KindOf(err).String()
@@ -86,12 +92,13 @@ func TestAddress(t *testing.T) {
 
 func TestHeadersAreSecretAndCanBeReplaced(t *testing.T) {
 	target := driver.Target{
-		APIKey:  vault.NewSecret("top-secret"),
+		Model: "m", APIKey: vault.NewSecret("top-secret"),
 		Headers: []driver.Header{{Name: "Anthropic-Version", Value: vault.NewSecret("2099-01-01")}, {Name: "x-extra", Value: vault.NewSecret("e")}},
 	}
 	for name, want := range map[string][]string{
 		"openai":    {"authorization: Bearer top-secret", "Anthropic-Version: 2099-01-01", "x-extra: e"},
 		"anthropic": {"x-api-key: top-secret", "Anthropic-Version: 2099-01-01", "x-extra: e"},
+		"gemini":    {"x-goog-api-key: top-secret", "Anthropic-Version: 2099-01-01", "x-extra: e"},
 	} {
 		p, _ := byName(name)
 		call, err := p.Driver.Address(target, driver.Operation{Endpoint: driver.Chat})
@@ -112,14 +119,14 @@ func TestHeadersAreSecretAndCanBeReplaced(t *testing.T) {
 }
 
 func TestNoKeyNoHeader(t *testing.T) {
-	for _, name := range []string{"ollama", "anthropic"} {
+	for _, name := range []string{"ollama", "anthropic", "gemini"} {
 		p, _ := byName(name)
-		call, err := p.Driver.Address(driver.Target{}, driver.Operation{Endpoint: driver.Chat})
+		call, err := p.Driver.Address(driver.Target{Model: "m"}, driver.Operation{Endpoint: driver.Chat})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, h := range call.Headers {
-			if h.Name == "authorization" || h.Name == "x-api-key" {
+			if h.Name == "authorization" || h.Name == "x-api-key" || h.Name == "x-goog-api-key" {
 				t.Errorf("%s: sends %s without a key", name, h.Name)
 			}
 		}

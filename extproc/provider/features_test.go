@@ -45,6 +45,8 @@ func TestEffortsGoToModelsThatThink(t *testing.T) {
 		"openai/gpt-5-chat-latest": false, "openai/gpt-5-mini": true, "openai/o3": true, "openai/gpt-6": true, "openai/gpt-5-codex": true,
 		"anthropic/claude-3-5-haiku-20241022": false, "anthropic/claude-3-opus-20240229": false,
 		"anthropic/claude-3-7-sonnet-20250219": true, "anthropic/claude-sonnet-4-5": true, "anthropic/claude-opus-5": true,
+		"gemini/gemini-2.0-flash": false, "gemini/gemma-3-27b-it": false,
+		"gemini/gemini-2.5-flash": true, "gemini/gemini-3.1-pro-preview": true, "gemini/gemini-flash-latest": true, "gemini/models/gemini-2.5-pro": true,
 		"openai_compatible/gpt-4o": true, // the operator's own: it may be any model
 	} {
 		vendor, name, _ := strings.Cut(model, "/")

@@ -20,7 +20,7 @@ func cells() map[string]map[string]string {
 		},
 		completionsFolder: {
 			"text": `"text_completion"`, "refusal": `"text_completion"`, "error": `"code":"upstream|"code": "`,
-			"reasoning": `"reasoning_content"|"thinking_delta"|"type": "thinking"`,
+			"reasoning": `"reasoning_content"|"thinking_delta"|"type": "thinking"|"thought": true`,
 		},
 	}
 }
@@ -29,7 +29,7 @@ func cells() map[string]map[string]string {
 func TestMatrixIsComplete(t *testing.T) {
 	for folder, shown := range cells() {
 		for cell, signs := range shown {
-			for _, end := range []string{"openai/%s.txtar", "openai/%s" + streamEnd, "anthropic/%s.txtar", "anthropic/%s" + streamEnd} {
+			for _, end := range []string{"openai/%s.txtar", "openai/%s" + streamEnd, "anthropic/%s.txtar", "anthropic/%s" + streamEnd, "gemini/%s.txtar", "gemini/%s" + streamEnd} {
 				file := folder + "/" + fmt.Sprintf(end, cell)
 				text, err := os.ReadFile(file)
 				if err != nil {
