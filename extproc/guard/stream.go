@@ -163,14 +163,23 @@ func (t *Stream) text(ctx context.Context, e *splice.Event, x *texts.Text) error
 		return nil
 	case x.Repeat && t.sibling(x):
 		return nil
-	case x.Repeat || x.JSON || x.Kind == texts.ToolName, !t.flow.Bare && !t.reader.Choices():
+	case x.Repeat || x.JSON || x.Kind == texts.ToolName:
+		return t.whole(ctx, e, x)
+	}
+	begins := !t.flow.Bare && !t.reader.Choices()
+	var first template
+	if begins && (x.Off == x.End || !first.open(e, x)) {
 		return t.whole(ctx, e, x)
 	}
 	f, err := t.field(ctx, e, x)
 	if err != nil {
 		return err
 	}
-	f.template.read(e, x, t.texts, &t.flow)
+	if begins {
+		f.template = first
+	} else {
+		f.template.read(e, x, t.texts, &t.flow)
+	}
 	plain := raw
 	if slices.Contains(raw, '\\') {
 		t.plain = splice.AppendPlain(t.plain[:0], raw)
@@ -209,8 +218,7 @@ func (t *Stream) sibling(x *texts.Text) bool {
 }
 
 // whole examines a text that is complete in this event: one that repeats what earlier events have brought,
-// the name of a tool, or a JSON value, or one in an event that begins
-// something, where other languages than OpenAI's chats have no deltas.
+// the name of a tool, or a JSON value, or one in an event that begins something other than a text.
 func (t *Stream) whole(ctx context.Context, e *splice.Event, x *texts.Text) error {
 	if t.again == nil {
 		t.again = &walk{s: t.s, hook: guardrails.PostCall, answer: true, structured: t.structured}

@@ -69,6 +69,48 @@ func (t *template) build(e *splice.Event, x *texts.Text) {
 	t.raw = append(append(t.raw, chunk[at+1:]...), "\n\n"...)
 }
 
+// opening is an event that begins a text and may have the first of it, and the event that brings more of it.
+type opening struct {
+	event, object, member string
+	kind                  texts.Kind
+	delta                 string // the type of the event with more
+	before, after         string // around the text in it
+}
+
+func openings() []opening {
+	const part = "response.content_part.added"
+	return []opening{
+		{"content_block_start", "content_block", "text", texts.Content, "content_block_delta", `"delta":{"type":"text_delta","text":"`, `"}`},
+		{"content_block_start", "content_block", "thinking", texts.Reasoning, "content_block_delta", `"delta":{"type":"thinking_delta","thinking":"`, `"}`},
+		{part, "part", "text", texts.Content, "response.output_text.delta", `"logprobs":[],"delta":"`, `"`},
+		{part, "part", "text", texts.Reasoning, "response.reasoning_text.delta", `"delta":"`, `"`},
+		{part, "part", "refusal", texts.Refusal, "response.refusal.delta", `"delta":"`, `"`},
+		{"response.reasoning_summary_part.added", "part", "text", texts.Reasoning, "response.reasoning_summary_text.delta", `"delta":"`, `"`},
+	}
+}
+
+// open makes the template for a text that an event begins, and reports whether it is such an event. What it
+// makes serves until another event brings more.
+func (t *template) open(e *splice.Event, x *texts.Text) bool {
+	typed := string(splice.Lookup(e.Data, "type"))
+	for _, o := range openings() {
+		if typed != `"`+o.event+`"` || x.Kind != o.kind || string(splice.Lookup(e.Data, o.object, o.member)) != `"`+string(x.Of(e.Data))+`"` {
+			continue
+		}
+		t.raw, t.bare = append(t.raw[:0], "event: "+o.delta+"\ndata: "+`{"type":"`+o.delta+`",`...), false
+		for _, name := range [...]string{"sequence_number", "item_id", "output_index", "content_index", "summary_index", "index"} {
+			if v := splice.Lookup(e.Data, name); v != nil {
+				t.raw = append(append(append(t.raw, `"`+name+`":`...), v...), ',')
+			}
+		}
+		t.raw = append(t.raw, o.before...)
+		t.at = len(t.raw)
+		t.raw = append(t.raw, o.after+"}\n\n"...)
+		return true
+	}
+	return false
+}
+
 // member returns the name of the member whose value, a string, begins at off.
 func member(data []byte, off int) string {
 	head := bytes.TrimRight(data[:max(off-1, 0)], " \t\r\n:")
