@@ -45,11 +45,16 @@ func TestProviderOfOthers(t *testing.T) {
 	for language, model := range map[string]string{"chat": "openai_compatible/gpt", "messages": "anthropic/claude-sonnet-4-5", "responses": "openai/gpt-codex"} {
 		pairs = append(pairs, language+"="+model, "broken-"+language+"="+model+"-broken", "limited-"+language+"="+model+"-limited")
 	}
-	g := startGateway(t, models(&upstream{url: "http://" + port.String()}, pairs...))
+	url := "http://" + port.String()
+	list := models(&upstream{url: url}, pairs...)
+	for name, model := range map[string]string{"gemini": "gemini-3-flash", "broken-gemini": "gemini-broken", "limited-gemini": "gemini-limited"} {
+		list += "  - {model_name: " + name + ", gateway_params: {model: gemini/" + model + ", api_base: \"" + url + "\", api_key: k}}\n"
+	}
+	g := startGateway(t, list)
 	clients := exec.CommandContext(ctx, nodePath(t), "e2e/testdata/node/aimock_clients.mjs")
 	clients.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	report, err := clients.CombinedOutput()
-	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != 63 {
-		t.Errorf("%d cases are well, want 63: %v\n%s", ok, err, report)
+	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != 84 {
+		t.Errorf("%d cases are well, want 84: %v\n%s", ok, err, report)
 	}
 }

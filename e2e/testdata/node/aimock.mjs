@@ -1,4 +1,4 @@
-// A provider that is not ours: aimock, in OpenAI's two languages and Anthropic's. It serves at the
+// A provider that is not ours: aimock, in OpenAI's two languages, Anthropic's and Google's. It serves at the
 // port that it is given until its input ends.
 import { LLMock } from "@copilotkit/aimock";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
-import { key, rejects, run, schema, url } from "./cases.mjs";
+import { key, languages, rejects, run, schema, url } from "./cases.mjs";
 
 const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
 const anthropic = new Anthropic({ baseURL: url, apiKey: key, maxRetries: 0 });
@@ -137,4 +137,4 @@ for (const [name, caller] of Object.entries(callers)) {
   };
 }
 
-await run("aimock", cases);
+await run("aimock", cases, {}, [...languages, "gemini"]);

@@ -21,8 +21,8 @@ export const languages = ["chat", "messages", "responses"];
 
 // run runs cases by name. Each gets the name of a model for each language; those of once run
 // once, without one.
-export async function run(client, cases, once = {}) {
-  const all = Object.entries(cases).flatMap(([name, f]) => languages.map((l) => [`${name} ${l}`, () => f(l)]));
+export async function run(client, cases, once = {}, spoken = languages) {
+  const all = Object.entries(cases).flatMap(([name, f]) => spoken.map((l) => [`${name} ${l}`, () => f(l)]));
   for (const [name, f] of Object.entries(once)) all.push([name, f]);
   const reports = await Promise.all(
     all.map(async ([name, f]) => {
