@@ -121,6 +121,16 @@ func TestCostOfKnownModels(t *testing.T) {
 			want:   []any{10, "0.00000015", 100, "0.00000125"},
 		},
 		{
+			name: "audio and a cache of the Gemini API", model: "gemini/gemini-2.5-flash",
+			tokens: usage.Tokens{Input: 100, CacheRead: 30, InputAudio: 40, Output: 50, Reasoning: 20},
+			want:   []any{30, "0.0000003", 30, "0.00000003", 40, "0.000001", 50, "0.0000025"},
+		},
+		{
+			name: "a long prompt of the Gemini API", model: "gemini/gemini-2.5-pro",
+			tokens: usage.Tokens{Input: 200_001, Output: 10, Reasoning: 4},
+			want:   []any{200_001, "0.0000025", 10, "0.000015"},
+		},
+		{
 			name: "audio in and out", model: "openai/m", own: map[string]string{
 				"input_cost_per_token": "0.0000025", "output_cost_per_token": "0.00001",
 				"input_cost_per_audio_token": "0.00004", "output_cost_per_audio_token": "0.00008",

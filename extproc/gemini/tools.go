@@ -155,12 +155,11 @@ func (b *builder) format() error {
 
 // formatParam is the name of the response's form in the caller's language.
 func formatParam(caller wire.Dialect) string {
-	switch caller {
-	case wire.Anthropic:
+	if caller == wire.Anthropic {
 		return "output_config.format"
-	case wire.Responses:
+	}
+	if caller == wire.Responses {
 		return "text.format"
-	case wire.OpenAI, wire.Completions, wire.Gemini:
 	}
 	return "response_format"
 }
