@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The SDKs of OpenAI and Anthropic use models of Gemini, with tools, reasoning and fallbacks. The
+// The SDKs of OpenAI and Anthropic use models of Gemini, with tools, reasoning, embeddings and fallbacks. The
 // provider gets its own signatures back, and the documented substitute for calls of others only.
 func TestGeminiBySDK(t *testing.T) {
 	t.Parallel()
@@ -18,13 +18,15 @@ func TestGeminiBySDK(t *testing.T) {
 		"gemini-3=gemini/gemini-3-flash+tools-2", "gemini-2=gemini/gemini-2.5-flash+tools-2", "claude=anthropic/fake-claude",
 		"gemini-3-context=gemini/gemini-3-flash+context", "gemini-3-limited=gemini/gemini-3-flash+limit-1", "gemini-3-key=gemini/gemini-3-flash+401",
 		"openai-then-gemini-3=openai/fail-500", "gemini-3-then-claude=gemini/gemini-3-flash+fail-503",
-	)+"router_settings: {num_retries: 0, fallbacks: [{openai-then-gemini-3: [gemini-3]}, {gemini-3-then-claude: [claude]}]}\n")
+	)+"  - {model_name: embedding-of-both, gateway_params: {model: gemini/gemini-embedding-001, api_base: \""+p.url+"/v1\", api_key: provider-key-gemini-e}}\n"+
+		"  - {model_name: embedding-of-both, gateway_params: {model: openai/text-embedding-3-small, api_base: \""+p.url+"/v1\", api_key: k}}\n"+
+		"router_settings: {num_retries: 0, fallbacks: [{openai-then-gemini-3: [gemini-3]}, {gemini-3-then-claude: [claude]}]}\n")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/gemini_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count("\n"+string(out), "\nok ") != 22 {
+	if err != nil || strings.Count("\n"+string(out), "\nok ") != 23 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	substitutes, signed := 0, 0

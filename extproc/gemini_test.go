@@ -51,3 +51,51 @@ func TestGeminiStreams(t *testing.T) {
 		}
 	}
 }
+
+// Embeddings go to Google's batchEmbedContents and come back in OpenAI's form, in the form of numbers that
+// the caller requested, with the usage that Google reports or else a count.
+func TestGeminiEmbeddings(t *testing.T) {
+	t.Parallel()
+	d := place("google", "fast", "", 0)
+	d.Model, d.APIBase = "gemini/gemini-embedding-001", "https://google.example"
+	for name, test := range map[string]struct {
+		ask, reply, want string
+		status           int
+		source           usage.Source
+	}{
+		"reported": {
+			`"input":["a","b"],"dimensions":2`, `{"embeddings":[{"values":[0.5,-1]},{"values":[1,2]}],"usageMetadata":{"promptTokenCount":7}}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,-1]},{"object":"embedding","index":1,"embedding":[1,2]}],"model":"fast","usage":{"prompt_tokens":7,"total_tokens":7}}`,
+			200, usage.Provider,
+		},
+		"counted": {
+			`"input":"hello"`, `{"embeddings":[{"values":[0.5]}]}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5]}],"model":"fast","usage":{"prompt_tokens":1,"total_tokens":1}}`,
+			200, usage.Estimated,
+		},
+		"as text": {
+			`"input":"a","encoding_format":"base64"`, `{"embeddings":[{"values":[0.5,-1,3.1415927]}],"usageMetadata":{"promptTokenCount":1}}`,
+			`{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAAPwAAgL/bD0lA"}],"model":"fast","usage":{"prompt_tokens":1,"total_tokens":1}}`,
+			200, usage.Provider,
+		},
+		"too few":   {`"input":["a","b"]`, `{"embeddings":[{"values":[1]}]}`, "upstream_invalid_response", 502, usage.Estimated},
+		"no values": {`"input":"a"`, `{"embeddings":[{}]}`, "upstream_invalid_response", 502, usage.Estimated},
+		"none":      {`"input":"a"`, `{}`, "upstream_invalid_response", 502, usage.Estimated},
+		"an error":  {`"input":"a"`, `{"error":{"code":503,"message":"The model is overloaded.","status":"UNAVAILABLE"}}`, "upstream_overloaded", 502, usage.Estimated},
+	} {
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)})
+		e := k.open(t)
+		sent := e.request(to(e, "/v1/embeddings"), `{"model":"fast",`+test.ask+`}`)
+		if sent.refused != nil || sent.headers[":path"] != "/v1beta/models/gemini-embedding-001:batchEmbedContents" {
+			t.Fatalf("%s: sent to %s: %+v", name, sent.headers[":path"], sent.refused)
+		}
+		a := e.answer(jsonAnswer(test.reply))
+		if a.status != test.status || a.status == 200 && a.body != test.want || !strings.Contains(a.body, test.want) {
+			t.Errorf("%s: the caller gets %d %s", name, a.status, a.body)
+		}
+		if ev := k.event(e.uuid); ev.Source != test.source {
+			t.Errorf("%s: recorded %+v", name, ev)
+		}
+		k.settled()
+	}
+}

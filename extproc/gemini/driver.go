@@ -22,9 +22,9 @@ type Driver struct{}
 // Codec translates chats to and from generateContent.
 type Codec struct{}
 
-// Serves returns Gemini's language for each chat.
+// Serves returns Gemini's language for each chat, and for embeddings.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e.IsChat() {
+	if e.IsChat() || e == driver.Embeddings {
 		return wire.Gemini, true
 	}
 	return "", false
@@ -43,7 +43,10 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 		return driver.Call{}, err
 	}
 	method := ":generateContent"
-	if op.Stream {
+	switch {
+	case op.Endpoint == driver.Embeddings:
+		method = ":batchEmbedContents"
+	case op.Stream:
 		method = ":streamGenerateContent?alt=sse"
 	}
 	var headers []driver.Header

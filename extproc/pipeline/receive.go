@@ -113,7 +113,10 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	r := &x.response
 	r.outcome, r.final = Outcome{Kind: journal.Success, Bytes: int64(len(r.body)), status: http.StatusOK}, true
 	if x.sameDialect(x.last()) {
-		return p.relabel(x)
+		return p.relabel(x, r.body)
+	}
+	if rewriter := x.rewriter(x.last().Provider); rewriter != nil {
+		return p.restore(x, rewriter)
 	}
 	o := &r.outcome
 	reply, err := x.last().codec().Decode(r.body)
@@ -135,10 +138,10 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	return nil
 }
 
-// relabel is translate for a provider with the caller's dialect: only names change.
-func (p *Pipeline) relabel(x *Exchange) error {
+// relabel is translate for a body in the caller's dialect: only names change.
+func (p *Pipeline) relabel(x *Exchange, body []byte) error {
 	r := &x.response
-	o, body := &r.outcome, r.body
+	o := &r.outcome
 	if x.op.hears() && r.head.media != x.op.response { // text or subtitles
 		o.Text, r.out = body, body
 		return nil

@@ -35,9 +35,6 @@ const maxTranslated = 1 << 20
 // What a later attempt's provider cannot take would otherwise be found when that attempt is made,
 // and end the request: no proxy can be told to go on to the attempt after it.
 func (p *Pipeline) taking(x *Exchange, ds []*catalog.Deployment) ([]*catalog.Deployment, error) {
-	if !x.op.generates() {
-		return ds, nil
-	}
 	var first error
 	refuses := func(d *catalog.Deployment) bool {
 		err := p.takes(x, d)
@@ -58,7 +55,7 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 		return nil
 	}
 	if language == x.op.language.Name() {
-		if v := p.variation(x, d.Provider); v != nil && !d.DropParams && !x.Options.DropParams {
+		if v := p.variation(x, d.Provider); x.op.generates() && v != nil && !d.DropParams && !x.Options.DropParams {
 			return v.rejects(&x.Facts)
 		}
 		return nil
@@ -66,15 +63,11 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	t := target(of, d, x.Options.DropParams)
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	request, err := p.canonicalLocked(x)
-	if err != nil {
-		return err
-	}
 	by := takerOf(x, d, t, language)
 	if i := slices.IndexFunc(x.mu.taken, func(k taken) bool { return k.by == by }); i >= 0 {
 		return x.mu.taken[i].err
 	}
-	body, err := of.Driver.Codec(language).Encode(request, t)
+	body, err := p.encodedLocked(x, of, language, t)
 	if len(body) > maxTranslated && len(x.mu.taken) > 0 {
 		body = nil
 	}
@@ -92,15 +85,11 @@ func takerOf(x *Exchange, d *catalog.Deployment, t driver.Target, language wire.
 
 // translatedLocked returns the request in the language of an attempt.
 func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) ([]byte, error) {
-	request, err := p.canonicalLocked(x)
-	if err != nil {
-		return nil, err
-	}
 	by := takerOf(x, a.Deployment, t, a.language)
 	for i := range x.mu.taken {
 		if k := &x.mu.taken[i]; k.by == by && (k.body != nil || k.err != nil) {
 			return k.body, k.err
 		}
 	}
-	return a.codec().Encode(request, t)
+	return p.encodedLocked(x, a.Provider, a.language, t)
 }

@@ -134,6 +134,22 @@ def responses_tools(model):
         assert after.output_text == "The tool answered: sunnysunny", after
 
 
+def embeddings(model):
+    r = chats.embeddings.create(model=model, input=["one two", "one three"], dimensions=4)
+    assert [len(d.embedding) for d in r.data] == [4, 4] and [d.index for d in r.data] == [0, 1] and r.model == model, r
+    assert r.usage.prompt_tokens == r.usage.total_tokens > 0, r.usage
+    again = chats.embeddings.create(model=model, input="one two", dimensions=4, encoding_format="float").data[0].embedding
+    assert all(abs(a - b) < 1e-6 for a, b in zip(again, r.data[0].embedding, strict=True)), (again, r)
+    mixed = chats.embeddings.create(model="embedding-of-both", input=[1, 2, 3])
+    assert mixed.usage.prompt_tokens == 3, mixed
+    try:
+        chats.embeddings.create(model=model, input=[1, 2, 3])
+    except openai.BadRequestError as e:
+        assert e.param == "input[0]", e.body
+    else:
+        raise AssertionError("tokens of another vocabulary are embedded")
+
+
 def errors(model):
     for name, kind in ((model + "-context", openai.BadRequestError), (model + "-limited", openai.InternalServerError), (model + "-key", openai.InternalServerError)):
         for ask in (lambda: chats.chat.completions.create(model=name, messages=ASK), lambda: list(chats.chat.completions.create(model=name, messages=ASK, stream=True))):
@@ -167,7 +183,7 @@ def fallbacks(model):
 
 
 BOTH = [chat_whole, chat_streamed, chat_reasoning, chat_choices, chat_structured, chat_image, chat_tools, messages_streamed, messages_tools, responses_tools]
-CHECKS = {"gemini-3": BOTH + [errors, fallbacks], "gemini-2": BOTH}
+CHECKS = {"gemini-3": BOTH + [embeddings, errors, fallbacks], "gemini-2": BOTH}
 failed = 0
 for model, checks in CHECKS.items():
     for check in checks:

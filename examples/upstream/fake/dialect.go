@@ -28,6 +28,8 @@ type failure struct {
 
 func dialectOf(path string) dialect {
 	switch {
+	case geminiModel(path) != "" && strings.HasSuffix(path, ":batchEmbedContents"):
+		return dialect{answer: (*Server).embedContents, fail: failGemini, failEvent: failEventGemini}
 	case geminiModel(path) != "":
 		return dialect{answer: (*Server).generate, fail: failGemini, failEvent: failEventGemini}
 	case strings.HasPrefix(path, "/mistral/") && strings.HasSuffix(path, "/chat/completions"):

@@ -91,7 +91,7 @@ type geminiConfig struct {
 const anySignature = "skip_thought_signature_validator"
 
 // geminiPath finds the model and the method in a path.
-var geminiPath = regexp.MustCompile(`/models/([^/]+):(generateContent|streamGenerateContent)$`)
+var geminiPath = regexp.MustCompile(`/models/([^/]+):(generateContent|streamGenerateContent|batchEmbedContents)$`)
 
 // geminiModel is the model that a path of Gemini's names, "" if it names none.
 func geminiModel(path string) string {
@@ -274,4 +274,57 @@ func (q *contentRequest) ask() ask {
 		a.schema = g.Schema
 	}
 	return a
+}
+
+// embedContents serves POST …/models/MODEL:batchEmbedContents.
+func (s *Server) embedContents(x *exchange) {
+	var q struct {
+		Requests []struct {
+			Model      string        `json:"model"`
+			Content    geminiContent `json:"content"`
+			TaskType   string        `json:"taskType"`
+			Title      string        `json:"title"`
+			Dimensions int           `json:"outputDimensionality"`
+		} `json:"requests"`
+	}
+	d := json.NewDecoder(bytes.NewReader(x.body))
+	d.DisallowUnknownFields()
+	model := geminiModel(x.r.URL.Path)
+	problem := ""
+	if err := d.Decode(&q); err != nil {
+		problem = "Invalid JSON payload received. " + err.Error()
+	}
+	type vector struct {
+		Values []float32 `json:"values"`
+	}
+	list, count := []vector{}, 0
+	for _, r := range q.Requests {
+		switch {
+		case r.Model != "models/"+model:
+			problem = "* BatchEmbedContentsRequest.requests[0].model: model must match the model in the path"
+		case len(r.Content.Parts) != 1 || r.Content.Parts[0].Text == "":
+			problem = "* BatchEmbedContentsRequest.requests[0].content: contents is not specified"
+		default:
+			size := r.Dimensions
+			if size <= 0 {
+				size = vectorSize
+			}
+			text := r.Content.Parts[0].Text
+			count += tokens(text)
+			list = append(list, vector{vectorOf(text, size)})
+		}
+	}
+	if problem != "" {
+		x.dialect.fail(x.w, failure{status: http.StatusBadRequest, message: problem})
+		return
+	}
+	p := planOf(model)
+	if !s.meet(x, p) {
+		return
+	}
+	doc := map[string]any{"embeddings": list}
+	if p.usage != "none" {
+		doc["usageMetadata"] = map[string]int{"promptTokenCount": count, "totalTokenCount": count}
+	}
+	s.whole(x, p, doc)
 }

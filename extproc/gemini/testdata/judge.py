@@ -60,13 +60,34 @@ def response(text):
     return [], json.dumps(plain(value))
 
 
+def embedding(text):
+    """One text alone can be embedded by the SDK in one way; of several each is like the first."""
+    body = json.loads(text)
+    if body.keys() != {"requests"}:
+        return [f"there are other members than requests: {sorted(body)}"], ""
+    for one in body["requests"]:
+        config = {name: one[name] for name in one.keys() - {"model", "content"}}
+        made = models._EmbedContentParametersPrivate_to_mldev(
+            client,
+            types._EmbedContentParametersPrivate(
+                model=one["model"],
+                contents=[types.Content.model_validate_json(json.dumps(one["content"]), strict=True)],
+                config=types.EmbedContentConfig.model_validate_json(json.dumps(config), strict=True),
+            ),
+        )
+        made = plain(made)["requests"]
+        if made != [one]:
+            return [f"the SDK makes {json.dumps(made)} of {json.dumps(one)}"], ""
+    return [], ""
+
+
 def error(text):
     body = json.loads(text)
     e = errors.APIError(body["error"]["code"], body)
     return ([] if e.status == body["error"]["status"] and e.message else ["no status, or no message"]), ""
 
 
-KINDS = {"request": request, "response": response, "error": error}
+KINDS = {"request": request, "embedding": embedding, "response": response, "error": error}
 for line in sys.stdin:
     case = json.loads(line)
     printed = ""
