@@ -136,8 +136,8 @@ func (a *agent) wrote(name string) {
 func TestAgents(t *testing.T) {
 	p := newUpstream(t)
 	p.loose = true // Codex's requests have members that OpenAI's document lacks
-	g := startGateway(t, models(p, "coder-chat=openai_compatible/obey", "coder-messages=anthropic/obey", "coder-responses=openai/obey+fake-codex"))
-	for _, model := range []string{"coder-chat", "coder-messages", "coder-responses"} {
+	g := startGateway(t, models(p, "coder-chat=openai_compatible/obey", "coder-messages=anthropic/obey", "coder-responses=openai/obey+fake-codex", "coder-gemini=gemini/gemini-3-flash+obey"))
+	for _, model := range []string{"coder-chat", "coder-messages", "coder-responses", "coder-gemini"} {
 		// Each tool takes a request for the call, and one with its result.
 		check := func(t *testing.T, session string, least int) {
 			t.Helper()

@@ -26,7 +26,7 @@ func TestGeminiBySDK(t *testing.T) {
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/gemini_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count("\n"+string(out), "\nok ") != 23 {
+	if err != nil || strings.Count("\n"+string(out), "\nok ") != 24 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	substitutes, signed := 0, 0

@@ -118,11 +118,23 @@ func chunks() came {
 	return c
 }
 
+// generated is a stream of 50 pieces of text in Google's language.
+func generated() came {
+	c := streamAnswer()
+	for range 50 {
+		c.pieces = append(c.pieces, geminiEvent(`{"text":"Hi"}`, "", `"promptTokenCount":10,"candidatesTokenCount":4,"totalTokenCount":14`))
+	}
+	c.pieces = append(c.pieces, geminiEvent(`{"text":"."}`, "STOP", `"promptTokenCount":10,"candidatesTokenCount":5,"totalTokenCount":15`), "")
+	return c
+}
+
 // BenchmarkLanguages measures the languages of callers in front of providers of the same and of
 // another language: streams of 50 pieces, and whole responses.
 func BenchmarkLanguages(b *testing.B) {
 	compatible := place("compatible", "fast", "fast", 0)
 	compatible.Model = "openai_compatible/fast"
+	google := place("google", "fast", "fast", 0)
+	google.Model, google.APIBase = "gemini/gemini-3-flash", "https://google.example"
 	streamed := func(body string) string { return strings.Replace(body, "{", `{"stream":true,`, 1) }
 	for _, c := range []struct {
 		name string
@@ -138,6 +150,7 @@ func BenchmarkLanguages(b *testing.B) {
 		{"streams/messages/translated", compatible, "/v1/messages", streamed(helloMessages), chunks()},
 		{"streams/responses/translated", compatible, "/v1/responses", streamed(helloResponses), chunks()},
 		{"streams/chat/translated", claude("c", "fast", 0), "/v1/chat/completions", streaming(), spoken()},
+		{"streams/chat/gemini", google, "/v1/chat/completions", streaming(), generated()},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, newKit(b, alone(c.at)), c.path, c.body, c.came) })
 	}

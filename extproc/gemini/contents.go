@@ -175,7 +175,7 @@ func rank(p *part) int {
 func textPart(text string) part { return part{Text: &text} }
 
 // parts writes the parts of the i-th message. Reasoning is not among them: only its signatures go
-// back, in the parts that they belong to.
+// back, in the parts that they belong to, and what it stands for of the provider's own tools.
 func (b *builder) parts(m *wire.Message, i int) ([]part, error) {
 	signed := signaturesOf(m)
 	var out []part
@@ -189,6 +189,9 @@ func (b *builder) parts(m *wire.Message, i int) ([]part, error) {
 				out = append(out, textPart(p.Text))
 			}
 		case wire.ThinkingPart, wire.RedactedPart:
+			if own := readOwnPart(p.Signature); own != nil && b.target.Features.SignedCalls {
+				out = append(out, part{raw: own})
+			}
 		case wire.ToolCallPart:
 			one, err := b.call(p, i)
 			if err != nil {

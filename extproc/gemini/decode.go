@@ -35,12 +35,14 @@ type looseCandidate struct {
 	Logprobs  looseLogprobs  `json:"logprobsResult"`
 }
 
-// loosePart is a part of any kind. Code that the provider has run, and its own calls, are not read.
+// loosePart is a part of any kind.
 type loosePart struct {
 	Text      string         `json:"text"`
 	Thought   bool           `json:"thought"`
 	Signature string         `json:"thoughtSignature"`
 	Call      *looseCall     `json:"functionCall"`
+	OwnCall   jsontext.Value `json:"toolCall"` // of a tool that runs at the provider
+	OwnResult jsontext.Value `json:"toolResponse"`
 	Inline    jsontext.Value `json:"inlineData"`
 }
 

@@ -153,9 +153,13 @@ func (s *stream) late(dst []wire.Chunk, c *candidate, in *looseCandidate) []wire
 
 // part reads a part of a candidate.
 func (s *stream) part(dst []wire.Chunk, c *candidate, p *loosePart) ([]wire.Chunk, error) {
-	switch {
+	own := ownPart{p.OwnCall, p.OwnResult, p.Signature}
+	switch proof := own.proof(); {
 	case p.Call != nil:
 		return s.call(dst, c, p), nil
+	case proof != "":
+		c.thoughts = c.thoughts[:0]
+		return append(dst, wire.Chunk{Index: c.index, Block: &wire.Thinking{Redacted: proof}}), nil
 	case p.Thought:
 		if p.Text != "" {
 			c.thoughts = append(c.thoughts, p.Text...)

@@ -25,11 +25,12 @@ type functionDeclaration struct {
 }
 
 type toolConfig struct {
-	Calling functionCalling `json:"functionCallingConfig"`
+	Calling functionCalling `json:"functionCallingConfig,omitzero"`
+	Shows   bool            `json:"includeServerSideToolInvocations,omitzero"` // the API requires it of tools of both kinds
 }
 
 type functionCalling struct {
-	Mode    string   `json:"mode"`
+	Mode    string   `json:"mode,omitzero"`
 	Allowed []string `json:"allowedFunctionNames,omitzero"`
 }
 
@@ -100,8 +101,7 @@ func (b *builder) choose() {
 	b.out.ToolConfig = &toolConfig{Calling: out}
 }
 
-// search lets the model search the web. With functions the API takes it only together with parts that
-// the canonical form does not have. A list of domains and a place are limits that callers rely on,
+// search lets the model search the web. Older models do not search in requests with functions. A list of domains and a place are limits that callers rely on,
 // so they are not dropped in silence.
 func (b *builder) search() error {
 	w := b.in.WebSearch
@@ -112,12 +112,12 @@ func (b *builder) search() error {
 	if b.in.Caller == wire.Anthropic || b.in.Caller == wire.Responses {
 		param = domains
 	}
-	drop := b.target.DropParams
+	drop, functions := b.target.DropParams, len(b.out.Tools) > 0
 	switch {
-	case len(b.out.Tools) > 0 && drop:
+	case functions && !b.target.Features.SignedCalls && drop:
 		return nil
-	case len(b.out.Tools) > 0:
-		return fault.Field(param, driver.CodeUnsupported, "%s: %s does not search the web in a request with functions; leave one of them out, or set drop_params on the deployment.", param, vendor)
+	case functions && !b.target.Features.SignedCalls:
+		return fault.Field(param, driver.CodeUnsupported, "%s: this model of %s does not search the web in a request with functions; leave one of them out, or set drop_params on the deployment.", param, vendor)
 	case w.Allowed != nil && !drop:
 		return driver.Unsupported(domains+".allowed_domains", vendor)
 	case w.Blocked != nil && !drop:
@@ -125,7 +125,13 @@ func (b *builder) search() error {
 	case w.Location != nil && !drop:
 		return driver.Unsupported(param+".user_location", vendor)
 	}
-	b.out.Tools = append(b.out.Tools, tool{GoogleSearch: &struct{}{}})
+	b.out.Tools = append([]tool{{GoogleSearch: &struct{}{}}}, b.out.Tools...)
+	if functions && b.out.ToolConfig == nil {
+		b.out.ToolConfig = &toolConfig{}
+	}
+	if functions {
+		b.out.ToolConfig.Shows = true
+	}
 	return nil
 }
 

@@ -45,6 +45,7 @@ type chatEncoder struct {
 	meta   dialect.Meta
 	begun  []int
 	called []callKey
+	blocks []int // for each block of reasoning that was sent, its choice
 }
 
 type callKey struct{ choice, call int }
@@ -73,12 +74,27 @@ func (e *chatEncoder) delta(c *wire.Chunk) chatDelta {
 		d.Content = &c.Text
 	}
 	if c.Block != nil {
-		d.ThinkingBlocks = blocksOf([]wire.Thinking{*c.Block})
+		d.ThinkingBlocks = e.block(c)
 	}
 	if t := c.Tool; t != nil {
 		d.ToolCalls, d.FunctionCall = e.call(c.Index, t)
 	}
 	return d
+}
+
+// block writes a block of reasoning, with its place among those of its choice.
+func (e *chatEncoder) block(c *wire.Chunk) []chatThinking {
+	out := blocksOf([]wire.Thinking{*c.Block})
+	for i := range out {
+		place := 0
+		for _, choice := range e.blocks {
+			if choice == c.Index {
+				place++
+			}
+		}
+		out[i].Index, e.blocks = &place, append(e.blocks, c.Index)
+	}
+	return out
 }
 
 // call writes a step of a tool call, in the form that the caller uses: tools, or the older functions.

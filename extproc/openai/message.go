@@ -56,6 +56,7 @@ type chatAudioRef struct {
 }
 
 type chatThinking struct {
+	Index     *int   `json:"index,omitzero"` // streams only: OpenAI's libraries join lists by it
 	Type      string `json:"type"`
 	Thinking  string `json:"thinking,omitzero"`
 	Signature string `json:"signature,omitzero"`

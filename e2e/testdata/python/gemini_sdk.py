@@ -134,6 +134,28 @@ def responses_tools(model):
         assert after.output_text == "The tool answered: sunnysunny", after
 
 
+def searches(model):
+    """The search that the model has made before its call goes back with it."""
+    ask = dict(model=model, max_tokens=4000, tools=ANTHROPIC_TOOLS + [{"type": "web_search_20250305", "name": "web_search"}])
+    for stream in (False, True):
+        options = dict(model=model, tools=TOOLS, web_search_options={})
+        if stream:
+            with chats.chat.completions.stream(messages=ASK, **options) as events:
+                for _ in events:
+                    pass
+                made = events.get_final_completion().choices[0].message.tool_calls
+        else:
+            made = chats.chat.completions.create(messages=ASK, **options).choices[0].message.tool_calls
+        calls = [{"id": c.id, "type": "function", "function": {"name": c.function.name, "arguments": c.function.arguments}} for c in made]
+        results = [{"role": "tool", "tool_call_id": c.id, "content": "sunny"} for c in made]
+        after = chats.chat.completions.create(messages=ASK + [{"role": "assistant", "tool_calls": calls}] + results, **options)
+        assert after.choices[0].message.content == "The tool answered: sunnysunny", after
+        r = claude.messages.create(messages=ASK, **ask)
+        results = [{"type": "tool_result", "tool_use_id": b.id, "content": "sunny"} for b in r.content if b.type == "tool_use"]
+        after = claude.messages.create(messages=ASK + [{"role": "assistant", "content": r.content}, {"role": "user", "content": results}], **ask)
+        assert after.content[-1].text == "The tool answered: sunnysunny", after
+
+
 def embeddings(model):
     r = chats.embeddings.create(model=model, input=["one two", "one three"], dimensions=4)
     assert [len(d.embedding) for d in r.data] == [4, 4] and [d.index for d in r.data] == [0, 1] and r.model == model, r
@@ -183,7 +205,7 @@ def fallbacks(model):
 
 
 BOTH = [chat_whole, chat_streamed, chat_reasoning, chat_choices, chat_structured, chat_image, chat_tools, messages_streamed, messages_tools, responses_tools]
-CHECKS = {"gemini-3": BOTH + [embeddings, errors, fallbacks], "gemini-2": BOTH}
+CHECKS = {"gemini-3": BOTH + [searches, embeddings, errors, fallbacks], "gemini-2": BOTH}
 failed = 0
 for model, checks in CHECKS.items():
     for check in checks:

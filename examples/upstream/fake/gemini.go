@@ -28,6 +28,7 @@ type contentRequest struct {
 			Mode    string   `json:"mode"`
 			Allowed []string `json:"allowedFunctionNames"`
 		} `json:"functionCallingConfig"`
+		Shows bool `json:"includeServerSideToolInvocations"`
 	} `json:"toolConfig"`
 	Safety      json.RawMessage `json:"safetySettings"`
 	Generation  geminiConfig    `json:"generationConfig"`
@@ -50,12 +51,22 @@ type geminiPart struct {
 	Inline    json.RawMessage `json:"inlineData,omitempty"`
 	File      json.RawMessage `json:"fileData,omitempty"`
 	Call      *geminiCall     `json:"functionCall,omitempty"`
+	OwnCall   *geminiOwnTool  `json:"toolCall,omitempty"`
+	OwnResult *geminiOwnTool  `json:"toolResponse,omitempty"`
 	Response  *struct {
 		ID       string                     `json:"id"`
 		Name     string                     `json:"name"`
 		Response map[string]json.RawMessage `json:"response"`
 		Parts    json.RawMessage            `json:"parts"`
 	} `json:"functionResponse,omitempty"`
+}
+
+// geminiOwnTool is a call of a tool that runs at Google, or the response to one.
+type geminiOwnTool struct {
+	ID       string         `json:"id"`
+	Type     string         `json:"toolType"`
+	Args     map[string]any `json:"args,omitempty"`
+	Response map[string]any `json:"response,omitempty"`
 }
 
 type geminiCall struct {
@@ -137,7 +148,7 @@ func (s *Server) generate(x *exchange) {
 	if !s.meet(x, p) {
 		return
 	}
-	out := contentAnswer{answer: compose(q.ask(), p), plan: p, model: q.model, id: fmt.Sprintf("fake-%d", x.seq)}
+	out := contentAnswer{answer: compose(q.ask(), p), plan: p, model: q.model, id: fmt.Sprintf("fake-%d", x.seq), searches: q.mixes()}
 	if q.streams {
 		s.stream(x, p, out.events())
 		return
@@ -152,6 +163,12 @@ func (q *contentRequest) check() string {
 	}
 	if len(q.Generation.Stop) > 5 {
 		return "The number of stop sequences must be at most 5."
+	}
+	switch {
+	case q.mixes() && !signs(q.model):
+		return "Built-in tools ({google_search}) and Function Calling cannot be combined in the same request."
+	case q.mixes() && !q.ToolConfig.Shows:
+		return "Please enable tool_config.include_server_side_tool_invocations to use Built-in tools with Function calling."
 	}
 	if q.Generation.Thinking.Budget != nil && q.Generation.Thinking.Level != "" {
 		return "You can only set only one of thinking budget and thinking level."
@@ -168,6 +185,15 @@ func (q *contentRequest) check() string {
 		}
 	}
 	return q.checkSignatures()
+}
+
+// mixes reports whether the model may search the web, and has functions too.
+func (q *contentRequest) mixes() bool {
+	functions, search := false, false
+	for _, t := range q.Tools {
+		functions, search = functions || t.Functions != nil, search || t.GoogleSearch != nil
+	}
+	return functions && search
 }
 
 // checkCalls says what is wrong with the calls of a content, or with the responses to them.
@@ -214,6 +240,9 @@ func (q *contentRequest) checkSignatures() string {
 		for k, p := range c.Parts {
 			if p.Call == nil {
 				continue
+			}
+			if own := k > 1 && c.Parts[k-2].OwnCall != nil && c.Parts[k-1].OwnResult != nil; first && i > begin && q.mixes() && p.Signature != anySignature && !own {
+				return "The search before the function call is missing."
 			}
 			switch want := signatureOf(p.Call.Name, p.Call.Args); {
 			case p.Signature == "" && first && i > begin && signs(q.model):

@@ -13,6 +13,8 @@ type contentAnswer struct {
 	plan  plan
 	model string
 	id    string
+
+	searches bool // before it calls a function
 }
 
 type contentDocument struct {
@@ -73,6 +75,11 @@ func (m *contentAnswer) step(i, output int, finish string, parts ...geminiPart) 
 // calls are the parts of a choice's calls. Models that sign calls sign the first of them, and number them.
 func (m *contentAnswer) calls(i int) []geminiPart {
 	var out []geminiPart
+	if m.searches && len(m.choices[i].calls) > 0 {
+		out = append(out,
+			geminiPart{OwnCall: &geminiOwnTool{ID: m.id, Type: "GOOGLE_SEARCH_WEB", Args: map[string]any{"queries": []string{"oslo"}}}, Signature: "c2VhcmNo"},
+			geminiPart{OwnResult: &geminiOwnTool{ID: m.id, Type: "GOOGLE_SEARCH_WEB", Response: map[string]any{"search_suggestions": "<div>"}}, Signature: "Zm91bmQ="})
+	}
 	for k, c := range m.choices[i].calls {
 		one := geminiPart{Call: &geminiCall{Name: c.name}}
 		_ = json.Unmarshal([]byte(c.arguments), &one.Call.Args) // what is no object is left out
