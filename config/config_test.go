@@ -120,6 +120,7 @@ func providers() catalog.Providers {
 	return catalog.Providers{
 		"openai":    {DefaultBase: "https://api.openai.com/v1", NeedsKey: true},
 		"anthropic": {DefaultBase: "https://api.anthropic.com", NeedsKey: true},
+		"gemini": {DefaultBase: "https://generativelanguage.googleapis.com", NeedsKey: true},
 	}
 }
 
