@@ -120,7 +120,7 @@ func providers() catalog.Providers {
 	return catalog.Providers{
 		"openai":    {DefaultBase: "https://api.openai.com/v1", NeedsKey: true},
 		"anthropic": {DefaultBase: "https://api.anthropic.com", NeedsKey: true},
-		"gemini": {DefaultBase: "https://generativelanguage.googleapis.com", NeedsKey: true},
+		"gemini":    {DefaultBase: "https://generativelanguage.googleapis.com", NeedsKey: true},
 	}
 }
 
@@ -303,7 +303,7 @@ litellm_settings:
 	}
 	_, err = catalog.New(c.Catalog(), providers(), nil)
 	got := c.Locate(errors.Join(err, fault.Field("router_settings.fallbacks[1].b", "x", "bad"), errors.New("other")))
-	const want = `f:5:3: model_list[1].gateway_params.model: the provider "nobody" is not known; known are anthropic, openai
+	const want = `f:5:3: model_list[1].gateway_params.model: the provider "nobody" is not known; known are anthropic, gemini, openai
 f:9:14: router_settings.fallbacks[1].b: bad
 other`
 	if diff := cmp.Diff(want, got.Error()); diff != "" {
