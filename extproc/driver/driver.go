@@ -70,6 +70,7 @@ type Features struct {
 	NoSampling       bool // rejects temperature, top_p and top_k: they are dropped
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
 	AlwaysThinks     bool // cannot turn thinking off: no effort, or the least, becomes the least that it takes
+	Speaks           bool // can respond in sound
 	SignedCalls      bool // requires the ids and signatures of the calls in the history
 	HighEfforts      bool // has the efforts xhigh and max
 	JSONSchema       bool // supports a JSON schema natively

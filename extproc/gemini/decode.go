@@ -43,7 +43,7 @@ type loosePart struct {
 	Call      *looseCall     `json:"functionCall"`
 	OwnCall   jsontext.Value `json:"toolCall"` // of a tool that runs at the provider
 	OwnResult jsontext.Value `json:"toolResponse"`
-	Inline    jsontext.Value `json:"inlineData"`
+	Inline    *looseMedium   `json:"inlineData"`
 }
 
 type looseCall struct {
@@ -84,6 +84,7 @@ func (Codec) Decode(body []byte) (*wire.Response, error) {
 // gather returns the choice that a stream of the chunks would have given.
 func gather(chunks []wire.Chunk, index int) wire.Choice {
 	out := wire.Choice{Index: index}
+	var heard sound
 	open := "" // reasoning whose block may still get its signature
 	flush := func() {
 		if open != "" {
@@ -111,6 +112,9 @@ func gather(chunks []wire.Chunk, index int) wire.Choice {
 		if c.Text != "" || c.Tool != nil {
 			flush()
 		}
+		if c.Audio != nil {
+			heard.add(c.Audio)
+		}
 		if c.Logprobs != nil {
 			out.Logprobs = c.Logprobs
 		}
@@ -119,6 +123,7 @@ func gather(chunks []wire.Chunk, index int) wire.Choice {
 		}
 	}
 	flush()
+	out.Audio = heard.whole()
 	return out
 }
 

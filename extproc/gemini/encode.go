@@ -38,6 +38,8 @@ type generationConfig struct {
 	MimeType         string          `json:"responseMimeType,omitzero"`
 	Schema           jsontext.Value  `json:"responseSchema,omitzero"`
 	JSONSchema       jsontext.Value  `json:"responseJsonSchema,omitzero"`
+	Modalities       []string        `json:"responseModalities,omitzero"`
+	Speech           *speechConfig   `json:"speechConfig,omitzero"`
 	MediaResolution  jsontext.Value  `json:"mediaResolution,omitzero"`
 	Thinking         *thinkingConfig `json:"thinkingConfig,omitzero"`
 }
@@ -53,7 +55,7 @@ type builder struct {
 // Encode writes a request for generateContent. The model is in its path.
 func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	b := &builder{in: in, target: t, calls: map[string]pastCall{}}
-	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.sampling} {
+	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.speech, b.sampling} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -75,8 +77,10 @@ func (b *builder) lacking() error {
 	}
 	return driver.Lacking(vendor, b.target, []driver.Parameter{
 		{Name: "logit_bias", Set: len(in.Sampling.LogitBias) > len("{}")},
-		{Name: "audio", Set: in.Audio != nil},
-		{Name: "modalities", Set: len(in.Modalities) > 1 || len(in.Modalities) == 1 && in.Modalities[0] != "text"},
+		{Name: "modalities", Set: slices.ContainsFunc(in.Modalities, func(kind string) bool {
+			return kind != "text" && (kind != "audio" || !b.target.Features.Speaks)
+		})},
+		{Name: "audio", Set: in.Audio != nil && !b.target.Features.Speaks},
 		{Name: serial, Set: in.ParallelTools != nil && !*in.ParallelTools && len(in.Tools) > 0},
 	})
 }

@@ -23,13 +23,15 @@ func Features(model string) driver.Features {
 		minor, _ := strconv.Atoi(m[2]) // empty is 0
 		version = major*100 + minor
 	}
+	speaks := strings.Contains(model, "-tts") || strings.Contains(model, "audio")
 	return driver.Features{
-		// JSON Schema as it is came with 2.5, and so did thinking.
+		// JSON Schema as it is came with 2.5, and so did thinking. Models that speak do not think.
 		JSONSchema:  version >= 205,
-		NoReasoning: version < 205,
+		NoReasoning: version < 205 || speaks,
 		// From 3 on calls have ids and signatures, and levels replace budgets.
 		SignedCalls:      version >= 300,
 		AdaptiveThinking: version >= 300,
+		Speaks:           speaks,
 		// The Pro models always think, and from 3.7 on the others too.
 		AlwaysThinks: version >= 307 || version >= 205 && strings.Contains(model, "-pro"),
 	}

@@ -2,12 +2,9 @@ package gemini
 
 import (
 	"bytes"
-	"net/http"
+	"fmt"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -33,6 +30,7 @@ type candidate struct {
 	index    int
 	finished bool
 	calls    int
+	spoken   bool   // some sound has come
 	text     []byte // so far: sources name their places in it by bytes
 	thoughts []byte // of the open block of reasoning
 	sources  []wire.Annotation
@@ -166,8 +164,17 @@ func (s *stream) part(dst []wire.Chunk, c *candidate, p *loosePart) ([]wire.Chun
 			dst = append(dst, wire.Chunk{Index: c.index, Thinking: p.Text})
 		}
 		return dst, nil
-	case driver.Given(p.Inline):
-		return dst, mediaResponse(p.Inline)
+	case p.Inline != nil:
+		id := ""
+		if !c.spoken {
+			id = fmt.Sprintf("audio_%s_%d", s.id, c.index)
+		}
+		delta := p.Inline.delta(id)
+		if delta == nil {
+			return dst, p.Inline.failure()
+		}
+		c.spoken = true
+		return append(dst, wire.Chunk{Index: c.index, Audio: delta}), nil
 	}
 	if p.Text != "" {
 		c.thoughts = c.thoughts[:0]
@@ -195,21 +202,6 @@ func (s *stream) call(dst []wire.Chunk, c *candidate, p *loosePart) []wire.Chunk
 	dst = append(dst, wire.Chunk{Index: c.index, Tool: &wire.ToolDelta{Index: c.calls, ID: id, Name: p.Call.Name, Arguments: arguments}})
 	c.calls++
 	return dst
-}
-
-// mediaResponse is the failure of a response with a picture or sound, which the canonical form has no place for.
-func mediaResponse(raw jsontext.Value) *wire.Failure {
-	var in struct {
-		Type string `json:"mimeType"`
-	}
-	what := "media"
-	if driver.DecodeLoose(raw, &in) == nil && len(in.Type) > 6 && in.Type[:6] == "image/" {
-		what = "a picture"
-	}
-	return &wire.Failure{
-		Status: http.StatusOK, Kind: fault.Upstream, Code: "unsupported_content",
-		Message: "The model answered with " + what + ", which chats through the gateway do not pass on; use a model that writes text.",
-	}
 }
 
 // Complete reports whether every candidate that began has ended.
