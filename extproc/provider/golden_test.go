@@ -95,7 +95,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, folder := range folders {
-			if filepath.Base(folder) == "fuzz" || folder == messagesFolder || folder == completionsFolder {
+			if filepath.Base(folder) == "fuzz" || filepath.Ext(folder) == ".py" || folder == messagesFolder || folder == completionsFolder {
 				continue
 			}
 			p, ok := byName(filepath.Base(folder))
