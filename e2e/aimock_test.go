@@ -42,7 +42,7 @@ func TestProviderOfOthers(t *testing.T) {
 		t.Fatalf("the provider is not ready: %q, %v: %s", line, err, provider.Stderr)
 	}
 	var pairs []string
-	for language, model := range map[string]string{"chat": "openai_compatible/gpt", "messages": "anthropic/claude-sonnet-4-5", "responses": "openai/gpt-codex"} {
+	for language, model := range map[string]string{"chat": "openai_compatible/gpt", "messages": "anthropic/claude-sonnet-4-5", "responses": "openai/gpt-codex", "cohere": "cohere/command-a"} {
 		pairs = append(pairs, language+"="+model, "broken-"+language+"="+model+"-broken", "limited-"+language+"="+model+"-limited")
 	}
 	url := "http://" + port.String()
@@ -54,7 +54,7 @@ func TestProviderOfOthers(t *testing.T) {
 	clients := exec.CommandContext(ctx, nodePath(t), "e2e/testdata/node/aimock_clients.mjs")
 	clients.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	report, err := clients.CombinedOutput()
-	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != 84 {
-		t.Errorf("%d cases are well, want 84: %v\n%s", ok, err, report)
+	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != 102 {
+		t.Errorf("%d cases are well, want 102: %v\n%s", ok, err, report)
 	}
 }

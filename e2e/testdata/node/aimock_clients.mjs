@@ -137,4 +137,7 @@ for (const [name, caller] of Object.entries(callers)) {
   };
 }
 
-await run("aimock", cases, {}, [...languages, "gemini"]);
+// aimock writes the reasoning of Cohere's models as text, so nothing can tell it from the response.
+const cohere = Object.entries(cases).filter(([name]) => !name.startsWith("reasoning"));
+const once = Object.fromEntries(cohere.map(([name, f]) => [`${name} cohere`, () => f("cohere")]));
+await run("aimock", cases, once, [...languages, "gemini"]);
