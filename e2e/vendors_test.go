@@ -105,3 +105,34 @@ router_settings:
 		t.Errorf("all of the chain fail, and the caller gets %d %s", a.status, a.body)
 	}
 }
+
+// What is no chat passes: to Mistral's endpoints, and to Cohere's own for rankings and compatible ones for the rest.
+func TestVendorsBeyondChats(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, vendors(p, "mistral-embed=mistral/fake-embed", "embed=cohere/fake-embed", "rank=cohere/fake-rank"))
+	post := func(path, body string) *answer {
+		return g.do(http.MethodPost, path, strings.NewReader(body))
+	}
+	for _, c := range []struct{ path, body, at, want string }{
+		{"/v1/embeddings", `{"model":"mistral-embed","input":["a","b"],"dimensions":4,"user":"u"}`, "/mistral/v1/embeddings", `"object":"list"`},
+		{"/v1/embeddings", `{"model":"embed","input":"a","encoding_format":"float"}`, "/compatibility/v1/embeddings", `"object":"list"`},
+		{"/v1/rerank", `{"model":"rank","query":"a b","documents":["c","a b"],"top_n":1}`, "/v2/rerank", `"index":1`},
+		{"/v2/rerank", `{"model":"rank","query":"a b","documents":["c","a b"]}`, "/v2/rerank", `"index":1`},
+	} {
+		p.Reset()
+		a := post(c.path, c.body)
+		if a.status != http.StatusOK || !strings.Contains(a.body, c.want) {
+			t.Errorf("%s %s: %d %s", c.path, c.body, a.status, a.body)
+			continue
+		}
+		if r := p.Requests(); len(r) != 1 || r[0].Path != c.at {
+			t.Errorf("%s %s: the provider was asked %d times, at %s", c.path, c.body, len(r), r[0].Path)
+		} else if strings.Contains(r[0].Body, `"dimensions"`) || strings.Contains(r[0].Body, `"user"`) {
+			t.Errorf("the provider got what it rejects: %s", r[0].Body)
+		}
+	}
+	if a := post("/v1/moderations", `{"model":"embed","input":"a"}`); a.status != http.StatusBadRequest || !strings.Contains(a.body, "No deployment of this model serves /v1/moderations") {
+		t.Errorf("Cohere has no moderations: %d %s", a.status, a.body)
+	}
+}

@@ -128,6 +128,22 @@ func generated() came {
 	return c
 }
 
+// commanded is a stream of 50 pieces of text in Cohere's language.
+func commanded() came {
+	c := streamAnswer()
+	event := func(kind, rest string) string {
+		return "event: " + kind + "\ndata: {\"type\":\"" + kind + "\"," + rest + "}\n\n"
+	}
+	c.pieces = append(c.pieces, event("message-start", `"id":"c","delta":{"message":{"role":"assistant"}}`)+
+		event("content-start", `"index":0,"delta":{"message":{"content":{"type":"text","text":""}}}`))
+	for range 50 {
+		c.pieces = append(c.pieces, event("content-delta", `"index":0,"delta":{"message":{"content":{"text":"Hi"}}}`))
+	}
+	c.pieces = append(c.pieces, event("content-end", `"index":0`)+
+		event("message-end", `"delta":{"finish_reason":"COMPLETE","usage":{"billed_units":{"input_tokens":9,"output_tokens":50}}}`))
+	return c
+}
+
 // BenchmarkLanguages measures the languages of callers in front of providers of the same and of
 // another language: streams of 50 pieces, and whole responses.
 func BenchmarkLanguages(b *testing.B) {
@@ -135,6 +151,8 @@ func BenchmarkLanguages(b *testing.B) {
 	compatible.Model = "openai_compatible/fast"
 	google := place("google", "fast", "fast", 0)
 	google.Model, google.APIBase = "gemini/gemini-3-flash", "https://google.example"
+	le, command := place("le", "fast", "fast", 0), place("command", "fast", "fast", 0)
+	le.Model, command.Model = "mistral/fast", "cohere/fast"
 	streamed := func(body string) string { return strings.Replace(body, "{", `{"stream":true,`, 1) }
 	for _, c := range []struct {
 		name string
@@ -150,6 +168,8 @@ func BenchmarkLanguages(b *testing.B) {
 		{"streams/messages/translated", compatible, "/v1/messages", streamed(helloMessages), chunks()},
 		{"streams/responses/translated", compatible, "/v1/responses", streamed(helloResponses), chunks()},
 		{"streams/chat/translated", claude("c", "fast", 0), "/v1/chat/completions", streaming(), spoken()},
+		{"streams/chat/mistral", le, "/v1/chat/completions", streaming(), chunks()},
+		{"streams/chat/cohere", command, "/v1/chat/completions", streaming(), commanded()},
 		{"streams/chat/gemini", google, "/v1/chat/completions", streaming(), generated()},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, newKit(b, alone(c.at)), c.path, c.body, c.came) })

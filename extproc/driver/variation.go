@@ -6,14 +6,16 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Variation is how the chats of a provider differ from those of the language that it speaks. The
-// zero value is no difference. It applies to requests that are translated, and, as edits in place, to
-// those that are passed on.
+// Variation is how the chats and embeddings of a provider differ from those of the language that it
+// speaks. The zero value is no difference. It applies to requests that are translated, and, as edits in
+// place, to those that are passed on.
 type Variation struct {
 	OldLimit      bool     // takes max_tokens, and not max_completion_tokens
 	NoDeveloper   bool     // rejects the role developer: system means the same there
 	NoUsageOption bool     // rejects stream_options: it reports the usage of a stream without being asked
 	Lacks         []string // parameters of OpenAI's chats that it rejects
+	OutputSize    bool     // takes output_dimension for embeddings, and not dimensions
+	NoUser        bool     // rejects user, which is a hint
 }
 
 // Rejects returns an error if a request needs a parameter that the provider lacks. The error names it.

@@ -2,13 +2,14 @@ package pipeline
 
 import (
 	"bytes"
+	"reflect"
 
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// variation is how the chats of a provider differ from the language that it speaks, in the terms of a
+// variation is how a provider's chats and embeddings differ from the language that it speaks, in the terms of a
 // request that is passed on.
 type variation struct {
 	driver.Variation
@@ -20,7 +21,7 @@ func variations(rows []provider.Provider) map[string]*variation {
 	out := make(map[string]*variation)
 	for i := range rows {
 		of := rows[i].Variation
-		if !of.OldLimit && !of.NoDeveloper && !of.NoUsageOption && len(of.Lacks) == 0 {
+		if reflect.ValueOf(of).IsZero() {
 			continue
 		}
 		v := &variation{Variation: of}
@@ -34,9 +35,9 @@ func variations(rows []provider.Provider) map[string]*variation {
 	return out
 }
 
-// variation returns how a provider's chats differ from the caller's; nil if they do not.
+// variation returns how a provider's requests differ from the caller's; nil if they do not.
 func (p *Pipeline) variation(x *Exchange, provider string) *variation {
-	if x.op.endpoint != driver.Chat {
+	if x.op.endpoint != driver.Chat && x.op.endpoint != driver.Embeddings {
 		return nil
 	}
 	return p.variations[provider]
@@ -59,6 +60,15 @@ func (v *variation) rejects(r *splice.Request) error {
 // plan adds the edits that make the caller's request one of the provider's.
 func (v *variation) plan(r *splice.Request, plan *splice.Plan) {
 	plan.Remove |= v.lacks
+	if v.NoUser {
+		plan.Remove |= splice.Set(splice.User)
+	}
+	if v.OutputSize && r.Has(splice.Dimensions) {
+		plan.Remove |= splice.Set(splice.Dimensions)
+		if raw := r.Raw(splice.Dimensions); raw[0] != 'n' {
+			plan.Set = append(plan.Set, splice.Member{Field: splice.OutputDimension, Raw: string(raw)})
+		}
+	}
 	plan.System = v.NoDeveloper
 	if v.NoUsageOption {
 		plan.Usage = false

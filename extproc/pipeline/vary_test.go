@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,6 +32,9 @@ func TestPassedRequestsAreTheProvidersOwn(t *testing.T) {
 		{"cerebras", `{"model":"m",` + m + `,"presence_penalty":-0.5}`, "presence_penalty"},
 		{"cerebras", `{"model":"m",` + m + `,"presence_penalty":0.0,"frequency_penalty":-0}`, `{"model":"m",` + m + `}`},
 		{"cerebras", `{"model":"m",` + m + `,"logit_bias":{"1":2},"x":{}}` + dropped, `{"model":"m",` + m + `,"x":{}}`},
+		{"mistral", `{"model":"m","input":"a","dimensions":256,"user":"u"}`, `{"model":"m","output_dimension":256,"input":"a"}`},
+		{"mistral", `{"model":"m","input":"a","dimensions":null}`, `{"model":"m","input":"a"}`},
+		{"cohere", `{"model":"m","input":"a","dimensions":256,"user":"u"}`, `{"model":"m","input":"a","dimensions":256}`},
 		{"openrouter", `{"model":"m","messages":[{"role":"developer"}],"logprobs":true}`, `{"model":"m","messages":[{"role":"developer"}],"logprobs":true}`},
 	} {
 		body, drop := []byte(c.body), false
@@ -38,7 +42,11 @@ func TestPassedRequestsAreTheProvidersOwn(t *testing.T) {
 			body, drop = body[:n], true
 		}
 		var r splice.Request
-		if err := splice.Scan(body, &r); err != nil {
+		scan := splice.Scan
+		if strings.Contains(c.body, `"input"`) {
+			scan = splice.ScanInputs(splice.Input)
+		}
+		if err := scan(body, &r); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
 		got := string(body)

@@ -33,9 +33,9 @@ func Providers() []Provider {
 	rows := []Provider{
 		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, Responses: responses.Codec{}}, Features: openai.Features},
 		{Name: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
-		{Name: "cohere", BaseURL: "https://api.cohere.com", NeedsKey: true, Driver: cohere.Driver{}, Features: cohere.Features},
-		{Name: "cohere_chat", BaseURL: "https://api.cohere.com", NeedsKey: true, Like: "cohere", Driver: cohere.Driver{}, Features: cohere.Features}, // LiteLLM's name
-		{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", NeedsKey: true, Driver: mistral.Driver{}, Features: mistral.Features},
+		{Name: "cohere", BaseURL: "https://api.cohere.com", NeedsKey: true, Driver: cohere.Driver{}, Features: cohere.Features, Variation: driver.Variation{NoUser: true}},
+		{Name: "cohere_chat", BaseURL: "https://api.cohere.com", NeedsKey: true, Like: "cohere", Driver: cohere.Driver{}, Features: cohere.Features, Variation: driver.Variation{NoUser: true}}, // LiteLLM's name
+		{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", NeedsKey: true, Driver: mistral.Driver{}, Features: mistral.Features, Variation: driver.Variation{OutputSize: true, NoUser: true}},
 		{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, Driver: gemini.Driver{}, Features: gemini.Features},
 	}
 	for _, c := range compatible() {

@@ -27,6 +27,8 @@ const (
 	FrequencyPenalty
 	PresencePenalty
 	ParallelToolCalls
+	Dimensions       // of embeddings
+	OutputDimension  // of embeddings
 	Prompt           // of completions and images
 	Input            // of embeddings, moderations, speech and responses
 	Query            // of rankings
@@ -155,6 +157,10 @@ func input(name []byte) row {
 		return row{pass, Query}
 	case "documents":
 		return row{pass, Documents}
+	case "dimensions":
+		return row{pass, Dimensions}
+	case "output_dimension":
+		return row{pass, OutputDimension}
 	case "encoding_format":
 		return row{pass, EncodingFormat}
 	case "size":

@@ -27,6 +27,8 @@ func (f Field) String() string {
 		FrequencyPenalty:       "frequency_penalty",
 		PresencePenalty:        "presence_penalty",
 		ParallelToolCalls:      "parallel_tool_calls",
+		Dimensions:             "dimensions",
+		OutputDimension:        "output_dimension",
 		Prompt:                 "prompt",
 		Input:                  "input",
 		Query:                  "query",
