@@ -37,6 +37,9 @@ func (b *builder) messages() error {
 				if err != nil {
 					return err
 				}
+				if c.ImageURL != nil && m.Role != wire.User {
+					return driver.Unsendable(placeOf(p, i), "a picture that is not the user's", vendor)
+				}
 				if ok {
 					out.Content = append(out.Content, c)
 				}

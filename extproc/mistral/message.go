@@ -72,6 +72,9 @@ func (b *builder) messages() error {
 				if err != nil {
 					return err
 				}
+				if c.ImageURL != nil && m.Role != wire.User && m.Role != wire.Assistant {
+					return driver.Unsendable(placeOf(p, i), "a picture of the system's", vendor)
+				}
 				if ok {
 					chunks = append(chunks, c)
 				}

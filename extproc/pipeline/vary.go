@@ -90,7 +90,7 @@ func neutral(f splice.Field, raw []byte) bool {
 	case splice.ParallelToolCalls:
 		return raw[0] != 'f'
 	case splice.LogitBias:
-		return raw[0] == 'n' || len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
+		return raw[0] == 'n' || raw[0] == '{' && len(bytes.TrimSpace(raw[1:len(raw)-1])) == 0
 	}
 	return raw[0] == 'n' || raw[0] == 'f' || len(bytes.Trim(raw, "0.-")) == 0
 }
