@@ -136,3 +136,37 @@ func TestVendorsBeyondChats(t *testing.T) {
 		t.Errorf("Cohere has no moderations: %d %s", a.status, a.body)
 	}
 }
+
+// A request for a provider of OpenAI's language has that provider's parameters, and goes to another deployment if one of them cannot have it.
+func TestProvidersOfOneLanguage(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	list := vendors(p, "deep=deepseek/fake-gpt", "fast=groq/fake-gpt", "mixed=groq/fake-gpt")
+	g := startGateway(t, list+strings.ReplaceAll(strings.TrimPrefix(vendors(p, "mixed=openrouter/fake-gpt"), "model_list:\n"), "mixed-id", "other-id"))
+	const hello = `"messages":[{"role":"developer","content":"Be brief."},{"role":"user","content":"hello"}]`
+	for _, c := range []struct {
+		body, sent string // what the provider gets; empty if it gets nothing
+		served     string
+	}{
+		{`{"model":"deep",` + hello + `,"max_completion_tokens":9}`, `{"model":"fake-gpt","max_tokens":9,"messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hello"}]}`, "deep-id"},
+		{`{"model":"fast",` + hello + `,"logprobs":true}`, ``, ``},
+		{`{"model":"fast",` + hello + `,"logprobs":true,"drop_params":true}`, `{"model":"fake-gpt",` + hello + `}`, "fast-id"},
+		{`{"model":"fast",` + hello + `,"n":1}`, `{"model":"fake-gpt",` + hello + `}`, "fast-id"},
+		{`{"model":"mixed",` + hello + `,"logprobs":true}`, `{"model":"fake-gpt",` + hello + `,"logprobs":true}`, "other-id"},
+	} {
+		p.Reset()
+		a := g.chat(c.body)
+		requests := p.Requests()
+		if c.sent == "" {
+			if a.status != http.StatusBadRequest || !strings.Contains(a.body, `"param":"logprobs"`) || len(requests) > 0 {
+				t.Errorf("%s: %d %s after %d requests", c.body, a.status, a.body, len(requests))
+			}
+			continue
+		}
+		if got := a.header.Get("x-gateway-model-id"); a.status != http.StatusOK || got != c.served || len(requests) != 1 {
+			t.Errorf("%s: %d by %q after %d requests: %s", c.body, a.status, got, len(requests), a.body)
+		} else if requests[0].Body != c.sent {
+			t.Errorf("%s: the provider got %s", c.body, requests[0].Body)
+		}
+	}
+}
