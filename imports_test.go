@@ -38,6 +38,7 @@ func importRows() []importRow {
 		{"cluster/event", []string{"cluster/id", "cluster/money"}},
 		{"cluster/inject", nil},
 		{"cluster/vault", nil},
+		{"cluster/cloud", []string{"cluster/vault"}},
 		{"cluster/access", []string{"cluster/fault", "dataplane", "proto/gen/gateway/surface"}},
 		{"cluster/period", []string{"cluster/fault"}},
 		{"cluster/usage", []string{"cluster/id", "cluster/money", "proto/gen/cluster/*"}},
@@ -65,7 +66,7 @@ func importRows() []importRow {
 		{"cluster/usageaudit", []string{"cluster/event", "cluster/id", "cluster/ledger", "cluster/usage", "proto/gen/cluster/*"}},
 		{"cluster/price", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"cluster/catalog", []string{
-			"cluster/address", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/price", "cluster/vault", "cluster/usage",
+			"cluster/address", "cluster/cloud", "cluster/event", "cluster/id", "cluster/money", "cluster/fault", "cluster/price", "cluster/vault", "cluster/usage",
 			"cluster/store", "cluster/record", "cluster/table", "proto/gen/cluster/*",
 		}},
 		{"cluster/consensus", []string{"cluster/consensus/archive", "cluster/fault", "cluster/id", "cluster/store", "proto/gen/cluster/*"}},
@@ -100,7 +101,7 @@ func importRows() []importRow {
 		{"extproc/message", nil},
 		{"extproc/media", nil},
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
-		{"extproc/driver", []string{"extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
+		{"extproc/driver", []string{"extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai/openaitest", []string{"dataplane"}},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
@@ -109,7 +110,7 @@ func importRows() []importRow {
 		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/cloud", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",

@@ -190,15 +190,15 @@ type Params struct {
 	Model         string // provider/model_id
 	APIBase       string // empty means the provider's own
 	APIKey        vault.Secret
-	APIVersion    string        // kept for Effective; no built-in provider uses it
-	Organization  string        // sent to OpenAI as its organization header
-	Timeout       time.Duration // 0 means the router's
-	StreamTimeout time.Duration // 0 means the router's
-	MaxParallel   int64         // requests in flight; 0 means the router's default
-	RPM, TPM      int64         // requests and tokens a minute; 0 means unknown
-	Weight        int64         // share within the group; 0 means none given
-	Order         int64         // level within the group; lower is tried first
-	MaxRetries    int64         // kept for Effective; -1 if not given
+	Organization  string                  // sent to OpenAI as its organization header
+	Timeout       time.Duration           // 0 means the router's
+	StreamTimeout time.Duration           // 0 means the router's
+	MaxParallel   int64                   // requests in flight; 0 means the router's default
+	RPM, TPM      int64                   // requests and tokens a minute; 0 means unknown
+	Weight        int64                   // share within the group; 0 means none given
+	Order         int64                   // level within the group; lower is tried first
+	MaxRetries    int64                   // kept for Effective; -1 if not given
+	Cloud         map[string]vault.Secret // settings of the account at a cloud, by the names in cloud.Table
 	ExtraHeaders  []Header
 	DropParams    bool // parameters that the provider does not know are dropped
 	BaseModel     string

@@ -9,7 +9,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/address"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
@@ -73,14 +75,13 @@ func (p *Params) settings() []setting {
 	timeout := func(to *time.Duration) span {
 		return span{to: to, least: time.Millisecond, most: mostSpan, without: "of `router_settings`"}
 	}
-	return []setting{
+	table := []setting{
 		{"model", custom{
 			func(o *object, name string) { o.d.providerModel(o, name, p) },
 			func(w *writer, name string) { w.str(name, p.Model) }, unset,
 		}, "provider and model, such as `openai/gpt-4o`; required"},
 		{"api_base", own(&p.APIBase, (*decoder).base, (*writer).given, "of the provider"), "where the provider is reached"},
 		{"api_key", secretText{&p.APIKey}, "the credential at the provider, best as `os.environ/NAME`"},
-		{"api_version", text(&p.APIVersion), "has no effect"},
 		{"organization", text(&p.Organization), "sent to OpenAI as its organization"},
 		{"timeout", timeout(&p.Timeout), "how long one attempt may take"},
 		{"stream_timeout", timeout(&p.StreamTimeout), "how long one streamed attempt may take"},
@@ -95,6 +96,34 @@ func (p *Params) settings() []setting {
 		{"base_model", text(&p.BaseModel), "the model whose prices and limits apply"},
 		{"guardrails", names{to: &p.Guardrails, without: unset}, "where LiteLLM has `model_info.guardrails`; those of both apply"},
 	}
+	for _, s := range cloud.Table() {
+		table = append(table, setting{s.Name, p.cloud(s), s.Text})
+	}
+	return table
+}
+
+// cloud is the value of a setting of a cloud.
+func (p *Params) cloud(s cloud.Setting) custom {
+	read := func(o *object, name string) {
+		var value vault.Secret
+		if o.secret(name, &value); value.IsEmpty() {
+			return
+		}
+		if p.Cloud == nil {
+			p.Cloud = make(map[string]vault.Secret)
+		}
+		p.Cloud[name] = value
+	}
+	write := func(w *writer, name string) {
+		switch value, ok := p.Cloud[name]; {
+		case !ok:
+		case s.Secret:
+			w.secret(name, value)
+		default:
+			w.str(name, value.Reveal())
+		}
+	}
+	return custom{read, write, unset}
 }
 
 // providerModel reads the model, and the provider if it is given apart.
@@ -110,14 +139,21 @@ func (d *decoder) providerModel(o *object, name string, p *Params) {
 func (d *decoder) params(n *node, p *Params) {
 	o := d.open(n)
 	o.settings(p.settings())
-	for _, name := range []string{"api_version", "max_retries"} {
-		if n := o.n.field(name); n != nil {
-			d.warn(n, "has no effect: %s", litellm.NobodyUses)
-		}
+	if n := o.n.field("max_retries"); n != nil {
+		d.warn(n, "has no effect: %s", litellm.NobodyUses)
 	}
 	o.also = func() []string { return append(litellm.PriceUnits(), litellm.Params.Protectors()...) }
+	d.apiVersion(n, p)
 	known := d.documented(litellm.Params)
 	o.rest(func(f field) bool { return d.takePrice(f, &p.Prices) || known(f) })
+}
+
+// apiVersion drops the version of an API from deployments of other clouds than Azure, as LiteLLM does.
+func (d *decoder) apiVersion(n *node, p *Params) {
+	if at := n.field(cloud.AzureAPIVersion); at != nil && !strings.HasPrefix(p.Model, "azure") {
+		delete(p.Cloud, cloud.AzureAPIVersion)
+		d.warn(at, "has no effect: only Azure's API has versions to choose from")
+	}
 }
 
 // provider puts the provider before a model that is written without one, as

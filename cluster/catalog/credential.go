@@ -182,7 +182,8 @@ func (b *builder) borrowAnew(old *Deployment) *Deployment {
 	d := *old
 	full := b.borrow("", &old.origin.stored.Spec)
 	d.APIKey = full.APIKey
-	d.Endpoint, d.BasePath = b.endpoint("", full, d.Provider)
+	d.Cloud = b.settings("", &old.origin.stored.Spec, full, d.Provider)
+	d.Endpoint, d.BasePath = b.endpoint("", full, d.Provider, d.Cloud)
 	d.ExtraHeaders = b.problems.headers(".gateway_params.extra_headers", full.ExtraHeaders)
 	d.ExtraHeaders = b.problems.organization(".gateway_params.organization", d.ExtraHeaders, full.Organization)
 	return &d

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -20,12 +21,13 @@ type Deployment struct {
 	Endpoint        Endpoint
 	BasePath        string // path that requests start with; empty or "/…" without a slash at its end
 	APIKey          vault.Secret
-	ExtraHeaders    []Header      // sorted by name; names are lower case
-	Prices          *price.Prices // never nil
-	Weight          int64         // share of the traffic; 0 if not set
-	RPM, TPM        int64         // limits per minute, also used as weights; 0 if not set
-	MaxParallel     int64         // requests in flight, its own or the router's default; 0: no limit
-	Order           int           // lower levels are tried first
+	Cloud           cloud.Settings // of its account at a cloud, its own or its credential's
+	ExtraHeaders    []Header       // sorted by name; names are lower case
+	Prices          *price.Prices  // never nil
+	Weight          int64          // share of the traffic; 0 if not set
+	RPM, TPM        int64          // limits per minute, also used as weights; 0 if not set
+	MaxParallel     int64          // requests in flight, its own or the router's default; 0: no limit
+	Order           int            // lower levels are tried first
 	Timeout         time.Duration
 	StreamTimeout   time.Duration
 	MaxInputTokens  int64 // 0 if unknown
@@ -75,7 +77,7 @@ func (c *Catalog) PicturePrices(d *Deployment, of price.Picture) *price.Prices {
 // to the same address, with the same credentials. What the provider stores for one of them, the
 // other has too.
 func (d *Deployment) SharesAccount(other *Deployment) bool {
-	return d.Provider == other.Provider && d.Endpoint == other.Endpoint && d.BasePath == other.BasePath &&
+	return d.Provider == other.Provider && d.Endpoint == other.Endpoint && d.BasePath == other.BasePath && d.Cloud.Equal(other.Cloud) &&
 		d.APIKey.Equal(other.APIKey.Reveal()) && slices.EqualFunc(d.ExtraHeaders, other.ExtraHeaders, func(a, b Header) bool {
 		return a.Name == b.Name && a.Value.Equal(b.Value.Reveal())
 	})

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/price"
@@ -26,7 +28,8 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	provider, model := b.model(at, s)
 	b.problems.numbers(at, s)
 	b.problems.guardrails(at+".model_info."+fieldGuardrails, s.Guardrails)
-	endpoint, path := b.endpoint(at, full, provider)
+	settings := b.settings(at, s, full, provider)
+	endpoint, path := b.endpoint(at, full, provider, settings)
 	headers := b.problems.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
 	headers = b.problems.organization(at+".gateway_params.organization", headers, full.Organization)
 	own := b.ownPrices(at, s.Prices)
@@ -35,7 +38,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	}
 	d := &Deployment{
 		Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
-		Endpoint: endpoint, BasePath: path, APIKey: full.APIKey, ExtraHeaders: headers,
+		Endpoint: endpoint, BasePath: path, APIKey: full.APIKey, Cloud: settings, ExtraHeaders: headers,
 		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
 		BaseModel: s.BaseModel, DropParams: s.DropParams, Guardrails: s.Guardrails,
 		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
@@ -93,7 +96,7 @@ func (b *builder) model(at string, s *DeploymentSpec) (provider, model string) {
 }
 
 // endpoint finds the upstream.
-func (b *builder) endpoint(at string, s *DeploymentSpec, provider string) (Endpoint, string) {
+func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settings cloud.Settings) (Endpoint, string) {
 	defaults, known := b.base.providers[provider]
 	if !known {
 		return Endpoint{}, "" // reported already
@@ -103,7 +106,15 @@ func (b *builder) endpoint(at string, s *DeploymentSpec, provider string) (Endpo
 	}
 	param := at + ".gateway_params.api_base"
 	address := s.APIBase
-	if address == "" {
+	if address == "" && defaults.Base != nil {
+		var err error
+		_, model, _ := strings.Cut(s.Model, "/")
+		if address, err = defaults.Base(model, settings); err != nil {
+			e := fault.From(err)
+			b.problems.add(at+".gateway_params."+cmp.Or(e.Param, "api_base"), e.Code, "%s", e.Message())
+			return Endpoint{}, ""
+		}
+	} else if address == "" {
 		address = defaults.DefaultBase
 	}
 	if address == "" || s.APIBase == "" && defaults.NeedsBase {
@@ -129,7 +140,13 @@ func (b *builder) endpoint(at string, s *DeploymentSpec, provider string) (Endpo
 // changes when an entry is added above, and never from the key, which would make
 // a new deployment of every rotation.
 func (b *builder) derive(s *DeploymentSpec) string {
-	same := s.ModelName + "\n" + s.Model + "\n" + s.APIBase
+	parts := []string{s.ModelName, s.Model, s.APIBase}
+	for _, v := range cloud.Of(s.Cloud) {
+		if known, _ := cloud.Named(v.Name); !known.Secret {
+			parts = append(parts, v.Name+"="+v.Value.Reveal())
+		}
+	}
+	same := strings.Join(parts, "\n")
 	sum := sha256.Sum256([]byte(same + "\n" + strconv.Itoa(b.derived[same])))
 	b.derived[same]++
 	return hex.EncodeToString(sum[:16])

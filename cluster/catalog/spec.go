@@ -3,6 +3,7 @@ package catalog
 import (
 	"time"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
@@ -38,6 +39,8 @@ type DeploymentSpec struct {
 	CredentialName string // the credential whose values are used where none are given here
 	Organization   string // of the provider; it goes with the key
 
+	Cloud map[string]vault.Secret // settings of the account at a cloud, by the names in cloud.Table; not empty
+
 	Guardrails []string // apply to all requests that may reach the deployment: ids, or names in the file
 }
 
@@ -46,6 +49,11 @@ type ProviderDefaults struct {
 	DefaultBase string // api_base of deployments that give none
 	NeedsBase   bool   // there is no default; the deployment must say where it is
 	NeedsKey    bool   // a deployment without api_key cannot work
+
+	Cloud cloud.Kind // whose settings its deployments may have
+	// Base returns the api_base of deployments that give none, where it depends on the model and the
+	// settings. Its error is a *fault.Error whose Param is the setting that is wrong. nil: DefaultBase.
+	Base func(model string, s cloud.Settings) (string, error)
 }
 
 // Providers are the providers that can be named in `model`, by name.

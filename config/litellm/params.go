@@ -6,16 +6,14 @@ const NobodyUses = "no built-in provider and no routing strategy uses it"
 // paramsTable is the table of litellm_params.
 func paramsTable() []Entry {
 	return []Entry{
-		{Harmless, NobodyUses, "api_version max_retries"},
+		{Harmless, NobodyUses, "max_retries"},
 		{Protecting, "the deployment would spend without this budget; set max_budget for this model on teams or keys, then remove the setting", "max_budget budget_duration"},
 		{Protecting, "the deployment would serve requests without its guardrails; name them in guardrails of model_info instead", "default_guardrails"},
 		{Protecting, "requests with other tags would reach the deployment; give it a model_name of its own, and list that in models of the keys that may use it", "tags tag_regex"},
 		{Protecting, "the deployment would serve more than these limits; set rpm_limit, tpm_limit or tpd_limit on keys and teams, then remove the setting", `
 			rpm_limit tpm_limit tpd rpd itpm otpm daily_reset_time default_api_key_tpm_limit default_api_key_rpm_limit`},
 		{Protecting, "this way to sign in at a provider does not exist here; write api_key", `
-			litellm_credential_name azure_ad_token azure_ad_token_provider tenant_id client_id client_secret azure_username azure_password
-			azure_scope vertex_credentials watsonx_region_name aws_profile_name aws_role_name aws_session_name aws_web_identity_token
-			aws_sts_endpoint aws_external_id aws_session_tags aws_access_key_id aws_secret_access_key aws_session_token aws_region_name
+			litellm_credential_name azure_ad_token_provider azure_username azure_password watsonx_region_name aws_session_tags
 			use_xai_oauth chatgpt_auth_file anthropic_federation_rule_id anthropic_organization_id anthropic_service_account_id
 			anthropic_federation_workspace_id anthropic_identity_token_file anthropic_identity_token anthropic_identity_source
 			anthropic_issuer_url anthropic_issuer_subject anthropic_issuer_audience anthropic_issuer_ttl_seconds
@@ -42,8 +40,8 @@ func paramsTable() []Entry {
 		{Harmless, "set it in router_settings, for all deployments", `
 			num_retries cooldown_time allowed_fails_policy timeout_by_service_tier stream_timeout_by_service_tier`},
 		{Harmless, "no built-in provider uses it", `
-			vertex_project vertex_location region_name api_type deployment_id api_version_override responses_api_version organization_id
-			aws_bedrock_runtime_endpoint aws_bedrock_control_plane_endpoint aws_bedrock_project_id bedrock_tags fireworks_forward_user_id
+			region_name api_type deployment_id api_version_override responses_api_version organization_id
+			aws_bedrock_control_plane_endpoint aws_bedrock_project_id bedrock_tags fireworks_forward_user_id
 			s3_bucket_name s3_endpoint_url s3_region_name s3_access_key_id s3_secret_access_key s3_encryption_key_id s3_bucket_owner
 			s3_output_bucket_name aws_batch_role_arn gcs_bucket_name bucket_name kubernetes_pod_discovery`},
 		{Harmless, "the gateway passes requests on as they are, but for what the provider needs", `

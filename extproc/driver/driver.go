@@ -1,6 +1,9 @@
 package driver
 
 import (
+	"time"
+
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -21,6 +24,14 @@ type Driver interface {
 	// Classify returns what a response with another status means. header returns
 	// the first value of a header by its lower-case name, empty if there is none.
 	Classify(status int, header func(string) string, body []byte) *wire.Failure
+}
+
+// Signer is a Driver that signs its requests. Implementations are safe for concurrent use and do
+// not block.
+type Signer interface {
+	// Sign adds the headers that prove who sends a call. It is called last: with the final path, headers
+	// and body. host is the request's :authority. The error is a *fault.Error.
+	Sign(c *Call, t Target, host string, at time.Time) error
 }
 
 // Codec translates chats to one language of providers. Implementations are safe for concurrent
@@ -55,13 +66,15 @@ type Stream interface {
 
 // Target is the deployment that a request goes to.
 type Target struct {
-	Deployment      string       // its id
-	Model           string       // the provider's name of the model
-	BasePath        string       // path part of the deployment's base address, such as /v1; may be empty
-	APIKey          vault.Secret // empty if the provider needs none
-	Headers         []Header     // set last, so that they replace the driver's own
-	MaxOutputTokens int64        // most that the model can write; 0 if not known
-	DropParams      bool         // drop parameters that the provider lacks, instead of rejecting them
+	Deployment      string         // its id
+	Model           string         // the provider's name of the model
+	BasePath        string         // path part of the deployment's base address, such as /v1; may be empty
+	APIKey          vault.Secret   // empty if the provider needs none
+	Settings        cloud.Settings // of the deployment's account at a cloud
+	Token           cloud.Token    // the credential that is made of them; zero if there is none
+	Headers         []Header       // set last, so that they replace the driver's own
+	MaxOutputTokens int64          // most that the model can write; 0 if not known
+	DropParams      bool           // drop parameters that the provider lacks, instead of rejecting them
 	Features        Features
 }
 

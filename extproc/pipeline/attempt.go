@@ -60,6 +60,12 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
 	t := target(a.Provider, d, x.Options.DropParams)
+	if p.deps.Token != nil {
+		var err error
+		if t.Token, err = p.deps.Token(d); err != nil {
+			return nil, err
+		}
+	}
 	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.endpoint(a), Stream: x.Facts.Stream})
 	if err != nil {
 		return nil, err
@@ -78,8 +84,12 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			return nil, err
 		}
 	}
+	call.Path = x.withQuery(call.Path, a)
+	if err := p.sign(a, &call, m.Body, t); err != nil {
+		return nil, err
+	}
 	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
-		message.Header{Name: ":path", Value: x.withQuery(call.Path, a)},
+		message.Header{Name: ":path", Value: call.Path},
 		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
 		message.Header{Name: ":authority", Value: authority(d.Endpoint)},
 		message.Header{Name: "accept-encoding", Value: "identity"})
@@ -97,6 +107,16 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m.Set = x.Inbound.Trace.Headers(m.Set)
 	m.Remove = x.headersToRemove(m.Set)
 	return m, nil
+}
+
+// sign signs a call whose provider wants its requests signed, over the final path and body.
+func (p *Pipeline) sign(a *Attempt, call *driver.Call, body []byte, t driver.Target) error {
+	signer, ok := a.Provider.Driver.(driver.Signer)
+	if !ok {
+		return nil
+	}
+	call.Body = body
+	return signer.Sign(call, t, authority(a.Deployment.Endpoint), p.deps.Now())
 }
 
 // requestType returns the content type of a body that is not the caller's. A form keeps the
@@ -180,6 +200,7 @@ func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver
 		Model:           d.Model,
 		BasePath:        d.BasePath,
 		APIKey:          d.APIKey,
+		Settings:        d.Cloud,
 		MaxOutputTokens: d.MaxOutputTokens,
 		DropParams:      d.DropParams || dropParams,
 	}

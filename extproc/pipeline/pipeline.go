@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -60,8 +62,11 @@ type Deps struct {
 	// its hard budget. 1, or nil: all of them.
 	ThrottleFactor func() float64
 	Cooldown       *cooldown.Set
-	Tokens         *tokens.Counter
-	Acked          func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
+	// Token returns the credential that is made of the settings of a deployment at a cloud; zero if it
+	// has none. The error is a *fault.Error. nil: no deployment has one.
+	Token  func(d *catalog.Deployment) (cloud.Token, error)
+	Tokens *tokens.Counter
+	Acked  func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
 	// OnDemand reports whether Prepare makes an endpoint's first cluster; nil: no endpoint's.
 	OnDemand func(id.Endpoint) bool
 	// Prepare has Envoy make clusters that a plan needs, and waits briefly for them. Then Acked

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/cohere"
 	"github.com/modelgateway/modelgateway/extproc/driver"
@@ -15,9 +16,13 @@ type Provider struct {
 	Name      string // as in a deployment's configuration
 	BaseURL   string // default base address; empty if a deployment must give one
 	NeedsKey  bool
+	Cloud     cloud.Kind // whose settings its deployments have; most have none
 	NeedsBase bool
-	Like      string // name of the provider whose driver and goldens it shares; empty if its own
-	Driver    driver.Driver
+	// Base returns the base address of a deployment that gives none, where it depends on the model and on the
+	// settings; the error names the setting that it lacks. nil where BaseURL is the address.
+	Base   func(model string, s cloud.Settings) (string, error)
+	Like   string // name of the provider whose driver and goldens it shares; empty if its own
+	Driver driver.Driver
 
 	// Variation is how the parameters of its chats differ from those of the language that it speaks.
 	Variation driver.Variation
