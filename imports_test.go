@@ -101,7 +101,7 @@ func importRows() []importRow {
 		{"extproc/message", nil},
 		{"extproc/media", nil},
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
-		{"extproc/driver", []string{"extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
+		{"extproc/driver", []string{"extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai/openaitest", []string{"dataplane"}},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},

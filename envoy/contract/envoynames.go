@@ -31,5 +31,5 @@ func AttemptHeaders() []string {
 // ProviderIDHeaders lists the headers with providers' request ids. The first one present
 // counts.
 func ProviderIDHeaders() []string {
-	return []string{"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "cf-ray"}
+	return []string{"x-request-id", "request-id", "x-amzn-requestid", "apim-request-id", "x-ms-request-id", "dg-request-id", "cf-ray"}
 }

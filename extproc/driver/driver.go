@@ -127,7 +127,8 @@ func (e Endpoint) IsChat() bool { return e == Chat || e == Messages || e == Resp
 // Operation is one request, as far as its address depends on it.
 type Operation struct {
 	Endpoint Endpoint
-	Stream   bool // some providers stream at another path
+	Stream   bool   // some providers stream at another path
+	Place    string // as Rewrite has returned it; empty if the request is not rewritten
 }
 
 // Call is a request to a provider.

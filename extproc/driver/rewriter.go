@@ -1,14 +1,30 @@
 package driver
 
+import "github.com/modelgateway/modelgateway/extproc/wire"
+
 // Rewriter is a Driver whose provider has a language of its own for endpoints other than chats. Their
-// requests and responses have no canonical form: a body is rewritten from OpenAI's form and back. It serves
-// those for which Serves returns another language than OpenAI's. Implementations are safe for
-// concurrent use and do not block.
+// requests and responses have no canonical form: a request is rewritten from OpenAI's form, or Cohere's for
+// rankings, and its response back. It serves those for which Serves returns another language than OpenAI's.
+// Sound that a provider generates passes as it comes. Implementations are safe for concurrent use and do not block.
 type Rewriter interface {
 	// Rewrite returns the provider's request. The error is a *fault.Error that names the member of
 	// the caller's request that the provider cannot take.
-	Rewrite(e Endpoint, body []byte, t Target) ([]byte, error)
-	// Restore returns a response that came with status 200 in OpenAI's form, without the usage if the provider
-	// reports none. model is the provider's name of the model. The error is a *wire.Failure.
-	Restore(e Endpoint, body []byte, model string) ([]byte, error)
+	Rewrite(r *Original, t Target) (Rewritten, error)
+	// Restore returns a response that came with status 200 in OpenAI's form. model is the provider's name
+	// of the model. The error is a *wire.Failure.
+	Restore(r *Original, body []byte, model string) (Restored, error)
+}
+
+// Rewritten is a request in a provider's language.
+type Rewritten struct {
+	Body  []byte // may be a part of the original's bytes
+	Media string // its content type; empty if it is that of the original
+	Place string // what the address depends on besides the endpoint; Operation.Place in Address
+}
+
+// Restored is a response in OpenAI's form.
+type Restored struct {
+	Body  []byte
+	Media string     // its content type; empty if it is JSON
+	Usage wire.Usage // what the provider reports and Body does not
 }

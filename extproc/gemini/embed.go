@@ -33,7 +33,12 @@ type embedRequest struct {
 }
 
 // Rewrite writes a request for embeddings as batchEmbedContents.
-func (Driver) Rewrite(_ driver.Endpoint, body []byte, t driver.Target) ([]byte, error) {
+func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+	body, err := rewritten(r.Members().Append(nil), t)
+	return driver.Rewritten{Body: body}, err
+}
+
+func rewritten(body []byte, t driver.Target) ([]byte, error) {
 	var in embeddingsRequest
 	if err := json.Unmarshal(body, &in); err != nil {
 		return nil, fault.New(fault.Malformed, "invalid_json", "The body is not a request for embeddings.")
@@ -145,22 +150,22 @@ type embeddingsUsage struct {
 }
 
 // Restore writes embeddings in OpenAI's form.
-func (Driver) Restore(_ driver.Endpoint, body []byte, model string) ([]byte, error) {
+func (Driver) Restore(_ *driver.Original, body []byte, model string) (driver.Restored, error) {
 	var in looseEmbeddings
 	if f := driver.ReadResponse(body, &in); f != nil {
-		return nil, f
+		return driver.Restored{}, f
 	}
 	switch {
 	case driver.Given(in.Error):
-		return nil, failureIn(body)
+		return driver.Restored{}, failureIn(body)
 	case in.Embeddings == nil:
-		return nil, driver.InvalidResponse("has no embeddings")
+		return driver.Restored{}, driver.InvalidResponse("has no embeddings")
 	}
 	out := embeddings{Object: "list", Data: []embedding{}, Model: model}
 	for i := range in.Embeddings {
 		values := in.Embeddings[i].Values
 		if values.Kind() != '[' {
-			return nil, driver.InvalidResponse("has an embedding without values")
+			return driver.Restored{}, driver.InvalidResponse("has an embedding without values")
 		}
 		out.Data = append(out.Data, embedding{"embedding", i, values})
 	}
@@ -169,7 +174,8 @@ func (Driver) Restore(_ driver.Endpoint, body []byte, model string) ([]byte, err
 	if u := reported.report(); u.Known() {
 		out.Usage = &embeddingsUsage{u.Tokens.Input, u.Tokens.Input}
 	}
-	return written(&out)
+	restored, err := written(&out)
+	return driver.Restored{Body: restored}, err
 }
 
 // written writes a response that has been read.

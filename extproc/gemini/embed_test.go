@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -35,7 +36,12 @@ func TestEmbeddingsAreRewritten(t *testing.T) {
 		{`{"model":"fast","input":"a","b":1,"a":2}`, false, "", "a"},
 		{`{"model":"fast","input":"a","b":1}`, true, one, ""},
 	} {
-		got, err := gemini.Driver{}.Rewrite(driver.Embeddings, []byte(c.body), driver.Target{Model: "gemini-embedding-001", DropParams: c.drop})
+		var facts splice.Request
+		if err := splice.ScanModel([]byte(c.body), &facts); err != nil {
+			t.Fatal(err)
+		}
+		to, err := gemini.Driver{}.Rewrite(&driver.Original{Endpoint: driver.Embeddings, Facts: &facts}, driver.Target{Model: "gemini-embedding-001", DropParams: c.drop})
+		got := to.Body
 		if string(got) != c.want || (err != nil) != (c.param != "") || err != nil && fault.From(err).Param != c.param {
 			t.Errorf("%s: %s (%v)", c.body, got, err)
 		}
@@ -56,7 +62,8 @@ func FuzzRestore(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		out, err := gemini.Driver{}.Restore(driver.Embeddings, body, "m")
+		restored, err := gemini.Driver{}.Restore(&driver.Original{Endpoint: driver.Embeddings}, body, "m")
+		out := restored.Body
 		if f := (*wire.Failure)(nil); err != nil && !errors.As(err, &f) {
 			t.Errorf("%v is no failure", err)
 		}

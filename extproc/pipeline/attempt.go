@@ -66,11 +66,8 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			return nil, err
 		}
 	}
-	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.endpoint(a), Stream: x.Facts.Stream})
-	if err != nil {
-		return nil, err
-	}
 	m := &message.Edit{Replace: true}
+	var to driver.Rewritten
 	if x.sameDialect(a) {
 		m.Body = p.spliced(x, d)
 		m.Replace = x.rebodied || len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
@@ -80,9 +77,17 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 			m.Body, m.Replace = bytes.Clone(x.Body), true
 		}
 	} else {
-		if m.Body, err = p.translatedLocked(x, a, t); err != nil {
+		var err error
+		if to, err = p.translatedLocked(x, a, t); err != nil {
 			return nil, err
 		}
+		if m.Body = to.Body; i > 0 && x.rewriter(a.Provider) != nil {
+			m.Body = bytes.Clone(to.Body) // as above: it may be a part of the caller's
+		}
+	}
+	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.endpoint(a), Stream: x.Facts.Stream, Place: to.Place})
+	if err != nil {
+		return nil, err
 	}
 	call.Path = x.withQuery(call.Path, a)
 	if err := p.sign(a, &call, m.Body, t); err != nil {
@@ -96,7 +101,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if m.Replace {
 		m.Set = append(m.Set,
 			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
-			message.Header{Name: "content-type", Value: x.requestType()})
+			message.Header{Name: "content-type", Value: cmp.Or(to.Media, x.requestType())})
 	}
 	m.Set = x.appendVendor(m.Set, a)
 	for _, h := range call.Headers {

@@ -29,6 +29,7 @@ type Head struct {
 	media     string           // content type, lower case, without parameters
 	encoding  string
 	requestID string // the provider's id of the request
+	billed    string // how many characters the provider bills; empty if it does not say
 	values    map[string]string
 }
 
@@ -44,8 +45,7 @@ func (h *Head) Header(name, value []byte) {
 	case ":status":
 		h.Status, _ = strconv.Atoi(string(value))
 	case "content-type":
-		media, _, _ := strings.Cut(string(value), ";")
-		h.media = strings.ToLower(strings.TrimSpace(media))
+		h.media = mediaOf(string(value))
 	case "content-encoding":
 		h.encoding = strings.ToLower(string(value))
 	case "content-length":
@@ -62,6 +62,12 @@ func (h *Head) Header(name, value []byte) {
 	}
 }
 
+// mediaOf returns the media type of a content type, in lower case and without parameters.
+func mediaOf(contentType string) string {
+	media, _, _ := strings.Cut(contentType, ";")
+	return strings.ToLower(strings.TrimSpace(media))
+}
+
 // other keeps the headers that classify errors, and passes on only those that report
 // how close the caller is to a provider's limits.
 func (h *Head) other(name, value string) {
@@ -72,7 +78,10 @@ func (h *Head) other(name, value string) {
 	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
 		h.requestID = redact.ID(value)
 	}
+	billed := billedHeaders()
 	switch {
+	case slices.Contains(billed[:], name):
+		h.billed = value
 	case name == "retry-after", name == "retry-after-ms",
 		strings.HasPrefix(name, "x-ratelimit-"), strings.HasPrefix(name, "anthropic-ratelimit-"):
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + name, Value: value})

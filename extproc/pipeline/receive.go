@@ -30,6 +30,7 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 type response struct {
 	head     Head
 	inPieces bool              // it is passed on as it comes
+	media    string            // content type of a restored one; empty if it keeps its own
 	body     []byte            // the provider's: all of it, or the beginning of a failure
 	tooLong  bool              // the body is only the beginning
 	out      []byte            // the caller's; the body itself if nothing changes
@@ -102,6 +103,8 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 		return errors.New("content-encoding " + r.head.encoding + " was not requested")
 	case !x.op.answers(r.head.media, r.inPieces):
 		return errors.New("content-type is not that of a response to the request")
+	case r.inPieces && r.head.media == x.op.stream && x.rewritten():
+		return errors.New("content-type is that of events, which the provider does not send")
 	case r.head.Empty && r.inPieces:
 		return errors.New("the stream has no events")
 	}
@@ -263,6 +266,9 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 			message.Header{Name: "x-accel-buffering", Value: "no"})
 		e.Remove = append(e.Remove, headerContentLength)
 	default:
+		if events, ok := x.asEvents(r.out); ok {
+			r.out, r.media = events, x.op.streamed
+		}
 		e.Set = append(e.Set,
 			message.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
 			costHeader(r.cost),
@@ -270,7 +276,10 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 		if x.op.counts() {
 			e.Set = append(e.Set, message.Header{Name: headerTokenCount, Value: countedByProvider})
 		}
-		if !x.op.hears() {
+		switch {
+		case r.media != "":
+			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: r.media})
+		case !x.op.hears():
 			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: x.op.response})
 		}
 		e.Body, e.Replace = r.out, len(r.body) == 0 || len(r.out) != len(r.body) || &r.out[0] != &r.body[0]

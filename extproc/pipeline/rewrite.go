@@ -19,31 +19,68 @@ func (x *Exchange) rewriter(of *provider.Provider) driver.Rewriter {
 	return r
 }
 
+// rewritten reports whether the last attempt has rewritten the request.
+func (x *Exchange) rewritten() bool {
+	a := x.last()
+	return !x.sameDialect(a) && x.rewriter(a.Provider) != nil
+}
+
+// original returns the request for a rewriter.
+func (x *Exchange) original() *driver.Original {
+	return &driver.Original{Endpoint: x.op.endpoint, Facts: &x.Facts}
+}
+
 // encodedLocked returns the request in the language of a target that does not take the caller's.
-func (p *Pipeline) encodedLocked(x *Exchange, of *provider.Provider, language wire.Dialect, t driver.Target) ([]byte, error) {
+func (p *Pipeline) encodedLocked(x *Exchange, of *provider.Provider, language wire.Dialect, t driver.Target) (driver.Rewritten, error) {
 	if rewriter := x.rewriter(of); rewriter != nil {
-		return rewriter.Rewrite(x.op.endpoint, x.withoutExtensions(), t)
+		return rewriter.Rewrite(x.original(), t)
 	}
 	request, err := p.canonicalLocked(x)
 	if err != nil {
-		return nil, err
+		return driver.Rewritten{}, err
 	}
-	return of.Driver.Codec(language).Encode(request, t)
+	body, err := of.Driver.Codec(language).Encode(request, t)
+	return driver.Rewritten{Body: body}, err
 }
 
-// restore turns the response of a provider with a language of its own into OpenAI's. Callers expect
+// restore turns the response of a provider with a language of its own into OpenAI's. Callers of embeddings expect
 // the usage, so what is counted here is added if the provider reports none.
 func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	r := &x.response
-	body, err := rewriter.Restore(x.op.endpoint, r.body, x.last().Deployment.Model)
+	restored, err := rewriter.Restore(x.original(), r.body, x.last().Deployment.Model)
 	if err != nil {
 		return err
 	}
-	if err := p.relabel(x, body); err != nil || r.outcome.Usage.Known() {
+	if restored.Media != "" {
+		r.media, r.head.media = restored.Media, mediaOf(restored.Media)
+	}
+	if err := p.relabel(x, restored.Body); err != nil {
 		return err
+	}
+	if restored.Usage.Known() || restored.Usage.Bad {
+		r.outcome.Usage = restored.Usage
+	}
+	if r.outcome.Usage.Known() || x.op.endpoint != driver.Embeddings {
+		return nil
 	}
 	t, _ := p.consumed(x, &r.outcome, AttemptFailure{})
 	end, n := len(r.out)-1, strconv.FormatInt(t.Input, 10)
 	r.out = splice.Apply(nil, r.out, []splice.Edit{{Off: end, End: end, With: `,"usage":{"prompt_tokens":` + n + `,"total_tokens":` + n + `}`}})
 	return nil
+}
+
+// asEvents returns a whole transcription as the stream that the caller requested, if its provider has rewritten
+// it and cannot stream: one event with the text, and the last one. whole is JSON.
+func (x *Exchange) asEvents(whole []byte) ([]byte, bool) {
+	text := splice.Lookup(whole, "text")
+	format, err := x.Facts.Text(splice.ResponseFormat)
+	if !x.op.hears() || x.op.stream == "" || !x.Facts.Stream || !x.rewritten() || text == nil || err != nil || format != "" && format != "json" {
+		return nil, false
+	}
+	out := append(append([]byte(`data: {"type":"transcript.text.delta","delta":`), text...), "}\n\n"...)
+	out = append(append(out, `data: {"type":"transcript.text.done","text":`...), text...)
+	if reported := splice.Lookup(whole, "usage"); reported != nil {
+		out = append(append(out, `,"usage":`...), reported...)
+	}
+	return append(out, "}\n\n"...), true
 }

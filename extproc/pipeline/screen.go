@@ -16,7 +16,7 @@ const quiet = 5 * time.Second
 // caller, in the caller's language, so they need to know no provider.
 func (p *Pipeline) openScreen(r *Relay) {
 	x := r.x
-	if !x.guardrails.Post() || x.response.head.media != x.op.stream && x.sameDialect(x.last()) {
+	if !x.guardrails.Post() || r.raw {
 		return
 	}
 	r.screen = x.guardrails.NewStream(x.op.texts, x.structured())

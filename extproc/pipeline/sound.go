@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/media"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // sound is what a request says of the sound that is read or made. It is zero for operations
@@ -19,6 +21,7 @@ type sound struct {
 	millis     int64 // length of the file that is read
 	guessed    bool  // millis follows from the file's size: the file does not state its length
 	characters int64 // of the text that is spoken
+	billed     bool  // the provider reports how many characters it bills
 }
 
 // Estimates of what a provider does not report. The tokens follow from the list prices of OpenAI's
@@ -31,6 +34,14 @@ const (
 	bytesPerMilli       = 8    // of sound in a usual compression, 64 kbit/s
 	pcmBytesPerMilli    = 48   // of raw sound: 24,000 samples of 16 bits a second, as at OpenAI
 )
+
+// mostPerCharacter bounds how many characters a provider may bill for one: voices differ in price.
+const mostPerCharacter = 10
+
+// billedHeaders lists the headers in which providers report how many characters of a text they bill.
+func billedHeaders() [3]string {
+	return [...]string{"character-cost", "x-character-count", "dg-char-count"}
+}
 
 // maxSample bounds the beginning of generated sound that is kept to estimate its length.
 const maxSample = 64 << 10
@@ -130,12 +141,31 @@ func (x *Exchange) spokenMillis(o *Outcome) int64 {
 	return int64(float64(d.Milliseconds()) * float64(o.Bytes) / float64(len(o.Sample)))
 }
 
+// readBilled returns the characters that the provider of generated sound reports to bill, if it is sold by them.
+func (x *Exchange) readBilled() wire.Usage {
+	p, value := x.last().Deployment.Prices, x.response.head.billed
+	if value == "" || p.ByToken() || p.WrittenTime() {
+		return wire.Usage{}
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return wire.Usage{Bad: true}
+	}
+	u := driver.Reported(usage.Tokens{InputCharacters: n})
+	x.sound.billed = u.Known()
+	return u
+}
+
 // withSound adds to reported usage what the deployment is sold by and the report lacks, and
 // reports whether it has capped an impossible length of the sound.
 func (x *Exchange) withSound(t usage.Tokens) (_ usage.Tokens, capped bool) {
 	byToken := t.Input > 0 && x.last().Deployment.Prices.ByToken()
 	s := &x.sound
 	switch {
+	case s.billed:
+		if most := mostPerCharacter * s.characters; t.InputCharacters > most {
+			t.InputCharacters, capped = most, true
+		}
 	case x.op.speaks() && !byToken:
 		t.InputCharacters = s.characters
 	case x.op.hears() && t.InputMillis == 0 && !byToken:

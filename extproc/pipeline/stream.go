@@ -66,9 +66,12 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.replyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.language.Stream(meta)
+	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.media != x.op.stream
 	p.openScreen(r)
-	if x.sameDialect(a) {
-		r.raw = x.response.head.media != x.op.stream
+	if x.op.speaks() && x.rewritten() {
+		r.outcome.Usage = x.readBilled()
+	}
+	if r.raw || x.sameDialect(a) {
 		r.alias = string(splice.Quote(nil, x.Facts.Model))
 		r.facts.Collect = true
 		return r

@@ -20,11 +20,11 @@ type taker struct {
 	deployment            id.Deployment // if some of the request is for the deployment that made it; else empty
 }
 
-// taken is the translation of the request for a taker: its body, or why there is none.
+// taken is the translation of the request for a taker, or why there is none.
 type taken struct {
-	by   taker
-	body []byte // nil if it was not kept
-	err  error
+	by  taker
+	to  driver.Rewritten // without a body if it was not kept
+	err error
 }
 
 // maxTranslated bounds the bodies besides the first that are kept until their attempts are prepared,
@@ -67,11 +67,11 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	if i := slices.IndexFunc(x.mu.taken, func(k taken) bool { return k.by == by }); i >= 0 {
 		return x.mu.taken[i].err
 	}
-	body, err := p.encodedLocked(x, of, language, t)
-	if len(body) > maxTranslated && len(x.mu.taken) > 0 {
-		body = nil
+	to, err := p.encodedLocked(x, of, language, t)
+	if len(to.Body) > maxTranslated && len(x.mu.taken) > 0 {
+		to.Body = nil
 	}
-	x.mu.taken = append(x.mu.taken, taken{by, body, err})
+	x.mu.taken = append(x.mu.taken, taken{by, to, err})
 	return err
 }
 
@@ -84,11 +84,11 @@ func takerOf(x *Exchange, d *catalog.Deployment, t driver.Target, language wire.
 }
 
 // translatedLocked returns the request in the language of an attempt.
-func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) ([]byte, error) {
+func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) (driver.Rewritten, error) {
 	by := takerOf(x, a.Deployment, t, a.language)
 	for i := range x.mu.taken {
-		if k := &x.mu.taken[i]; k.by == by && (k.body != nil || k.err != nil) {
-			return k.body, k.err
+		if k := &x.mu.taken[i]; k.by == by && (k.to.Body != nil || k.err != nil) {
+			return k.to, k.err
 		}
 	}
 	return p.encodedLocked(x, a.Provider, a.language, t)

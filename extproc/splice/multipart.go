@@ -27,6 +27,12 @@ type Part struct {
 	next  int   // the boundary after the part
 }
 
+// Base returns the name of the field without the brackets after it.
+func (p *Part) Base() []byte { return p.Name[:p.base] }
+
+// Whole returns the position of the part in the form: from the boundary before it to the one after it.
+func (p *Part) Whole() Span { return Span{p.from, p.next} }
+
 // form is a body of the type multipart/form-data.
 type form struct {
 	body  []byte
@@ -80,6 +86,14 @@ func (r *Request) Form() []Part {
 		return nil
 	}
 	return r.form.parts
+}
+
+// FormBody returns the whole form; nil for a JSON body.
+func (r *Request) FormBody() []byte {
+	if r.form == nil {
+		return nil
+	}
+	return r.form.body
 }
 
 // File returns the content of the first file of a form with the name, with or without brackets
