@@ -111,10 +111,14 @@ func importRows() []importRow {
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
 		{"extproc/provider", []string{"cluster/cloud", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
+		{"extproc/operation", []string{
+			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
+			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
+		}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics",
-			"extproc/anthropic", "extproc/openai", "extproc/responses", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
+			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics", "extproc/operation",
+			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
 			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},

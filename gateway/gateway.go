@@ -47,6 +47,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/guard/remote"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/mgmt"
@@ -297,7 +298,7 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	}
 	modules := g.modules(ctx, envoy)
 	if modules != "" {
-		b.StreamEnd = pipeline.CutEvents()
+		b.StreamEnd = operation.CutEvents()
 	}
 	file, err := bootstrap.Render(b)
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/extproc/cause"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 const (
-	codeCanceled = "canceled"     // the caller disconnected before the response
-	codeCut      = "upstream_cut" // the provider broke off in the middle of its response
-	statusLeft   = 499            // recorded if the caller disconnected before it got a status
+	codeCanceled = "canceled" // the caller disconnected before the response
+	statusLeft   = 499        // recorded if the caller disconnected before it got a status
 )
 
 // abandon settles an exchange whose stream ended before its response did: the
@@ -44,7 +44,7 @@ func (p *Pipeline) abandon(ctx context.Context, x *Exchange) {
 		x.AwaitFailures(context.WithoutCancel(ctx), i+1)
 		switch x.brokenBy(i, late) { //nolint:exhaustive // any other kind: the caller disconnected
 		case fault.Upstream:
-			o.Kind, o.Code, o.status = journal.Failed, codeCut, cmp.Or(sent, http.StatusBadGateway)
+			o.Kind, o.Code, o.status = journal.Failed, operation.CodeCut, cmp.Or(sent, http.StatusBadGateway)
 		case fault.Timeout:
 			o.Kind, o.Code, o.status = journal.Failed, "upstream_timeout", cmp.Or(sent, http.StatusGatewayTimeout)
 			p.coolDown(x, i, &wire.Failure{Status: x.Status, Kind: fault.Timeout, CoolDown: true})

@@ -127,10 +127,10 @@ func (p *Pipeline) sign(a *Attempt, call *driver.Call, body []byte, t driver.Tar
 // requestType returns the content type of a body that is not the caller's. A form keeps the
 // caller's boundary.
 func (x *Exchange) requestType() string {
-	if x.op.isForm() {
+	if x.op.IsForm() {
 		return x.Inbound.ContentType
 	}
-	return x.op.request.Media
+	return x.op.Request.Media
 }
 
 // appendVendor adds the headers of the caller that a provider's own clients send it. Others do not
@@ -140,7 +140,7 @@ func (x *Exchange) appendVendor(dst []message.Header, a *Attempt) []message.Head
 		h := &x.Inbound.Vendor[i]
 		of := h.Of
 		if of == "" {
-			of = x.op.vendor()
+			of = x.op.Vendor()
 		}
 		if of != a.Provider.Name || h.Name == "anthropic-version" && !x.sameDialect(a) {
 			continue
@@ -166,7 +166,7 @@ func (x *Exchange) withQuery(path string, a *Attempt) string {
 // canonicalLocked is the request in the form that every provider's driver reads.
 func (p *Pipeline) canonicalLocked(x *Exchange) (*wire.Request, error) {
 	if x.mu.request == nil && x.mu.rejected == nil {
-		if x.mu.request, x.mu.rejected = x.op.language.DecodeRequest(x.withoutExtensions()); x.mu.rejected == nil {
+		if x.mu.request, x.mu.rejected = x.op.Language.DecodeRequest(x.withoutExtensions()); x.mu.rejected == nil {
 			p.withOwnIDs(x, x.mu.request)
 		}
 	}
@@ -181,7 +181,7 @@ func (x *Exchange) withoutExtensions() []byte {
 // spliced returns the caller's body with the members changed that must change; the body
 // itself if none must.
 func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
-	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage && !x.op.endsItself(), Remove: splice.Extensions}
+	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage && !x.op.EndsItself(), Remove: splice.Extensions}
 	if d.Model != x.Facts.Model {
 		plan.Model = d.Model
 	}
@@ -279,7 +279,7 @@ func (x *Exchange) Alternatives() bool {
 const backoffCap = 2 * time.Second
 
 // streams reports whether the response is expected in pieces.
-func (x *Exchange) streams() bool { return x.Facts.Stream || x.op.speaks() }
+func (x *Exchange) streams() bool { return x.Facts.Stream || x.op.Speaks() }
 
 // Total bounds the time of a response that is not streamed: every attempt, and the
 // pauses. It is 0 for a stream, which has no such bound.
@@ -297,7 +297,7 @@ func (x *Exchange) Total() time.Duration {
 // intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
-	if !x.op.free {
+	if !x.op.Free {
 		t, _ := x.input(x.Plan[i].Deployment, estimate.Rough(&x.Facts))
 		a.Tokens = x.withUnits(t)
 	}
@@ -319,7 +319,7 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 		Group:          x.Model,
 		Provider:       d.Provider,
 		Model:          d.Model,
-		CallType:       x.op.callType,
+		CallType:       x.op.CallType,
 		Stream:         x.Facts.Stream,
 		EndUser:        x.Options.EndUser,
 		OfOrganization: true,

@@ -3,13 +3,15 @@ package pipeline
 import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // inputBound returns an upper bound of the input's tokens for a deployment.
 func (x *Exchange) inputBound(d *catalog.Deployment) int64 {
-	return x.estimates.For(d, func(model string) int64 { return estimate.Bound(&x.Facts, x.op.texts, model) })
+	return x.estimates.For(d, func(model string) int64 { return estimate.Bound(&x.Facts, x.op.Texts, model) })
 }
 
 // estimated returns what bounds the usage of the attempt that answered.
@@ -20,7 +22,7 @@ func (x *Exchange) estimated() estimate.Request {
 // estimateCosts estimates the attempts of a plan.
 func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 	out := make(estimate.Costs, len(plan))
-	if x.op.free {
+	if x.op.Free {
 		return out
 	}
 	tier := x.tier()
@@ -43,15 +45,15 @@ func (x *Exchange) estimateCosts(plan []Attempt) estimate.Costs {
 
 // expect adds to the input what the response may use.
 func (x *Exchange) expect(t *usage.Tokens, d *catalog.Deployment) {
-	if x.op.units != nil {
-		units := x.op.units(&x.Facts)
+	if x.op.Units != nil {
+		units := x.op.Units(&x.Facts)
 		units.Input = t.Input
 		*t = units
 	}
-	if x.op.hasSound() {
+	if x.op.HasSound() {
 		x.expectSound(t, d.Prices)
 	}
-	if x.op.generates() {
+	if x.op.Generates() {
 		t.Output = estimate.Output(&x.Facts, d)
 	}
 }
@@ -94,4 +96,15 @@ func (x *Exchange) madeAll(n int) {
 	defer x.mu.Unlock()
 	x.mu.made = n
 	x.releaseLocked()
+}
+
+// prices returns the prices of a deployment for some usage. Pictures have a price by quality and
+// size, unless the provider has reported tokens that have a price.
+func (x *Exchange) prices(d *catalog.Deployment, t *usage.Tokens) *price.Prices {
+	if !x.op.Draws() || t.Output > 0 && d.Prices.ByToken() {
+		return d.Prices
+	}
+	quality, _ := x.Facts.Text(splice.PictureQuality) // of another type: its provider rejects it
+	size, _ := x.Facts.Text(splice.PictureSize)
+	return x.View.Catalog.PicturePrices(d, price.Picture{Quality: quality, Size: size})
 }

@@ -24,7 +24,7 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
 }
 
 // IsStream reports whether a response has the form of a stream.
-func (x *Exchange) IsStream(h *Head) bool { return h.media == x.op.stream }
+func (x *Exchange) IsStream(h *Head) bool { return h.media == x.op.Stream }
 
 // failureIn returns why the attempt after attempt i should be made, nil if its response is valid.
 func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {

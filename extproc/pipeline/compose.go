@@ -32,7 +32,7 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 		}
 		return x.Facts.RequireModel()
 	}
-	if !x.op.composes() {
+	if !x.op.Composes() {
 		return fault.Field("prompt_id", "unsupported_parameter", "Prompts are for chats; %s takes none. Leave prompt_id out.", x.Inbound.Path)
 	}
 	if p.deps.Fresh != nil && !p.deps.Fresh() {
@@ -46,7 +46,7 @@ func (p *Pipeline) compose(_ context.Context, x *Exchange) error {
 		return err
 	}
 	model := prompt.Model(x.Facts.Model)
-	body, err := p.composers[x.op.language.Name()].Compose(x.Body, prompt, p.composeTarget(x, model))
+	body, err := p.composers[x.op.Language.Name()].Compose(x.Body, prompt, p.composeTarget(x, model))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (p *Pipeline) rebody(x *Exchange, body []byte) error {
 // their own.
 func (p *Pipeline) prompted(x *Exchange, terms *tenancy.PromptTerms) error {
 	named := &x.Options.Prompt
-	if named.ID == "" && x.op.composes() {
+	if named.ID == "" && x.op.Composes() {
 		named.ID = terms.Default
 	} else {
 		terms.Default = "" // not used
@@ -86,7 +86,7 @@ func (p *Pipeline) prompted(x *Exchange, terms *tenancy.PromptTerms) error {
 		return nil
 	}
 	switch {
-	case !x.op.composes():
+	case !x.op.Composes():
 		return &fault.Error{
 			Kind: fault.Denied, Code: "prompt_required",
 			Detail: "Requests with this API key must name a prompt, and " + x.Inbound.Path + " takes none. Use an endpoint for chats, or another API key.",
@@ -97,7 +97,7 @@ func (p *Pipeline) prompted(x *Exchange, terms *tenancy.PromptTerms) error {
 			Detail: "Requests with this API key must name a prompt. Send prompt_id.",
 		}
 	}
-	if at := p.composers[x.op.language.Name()].Instructions(x.Body); at != "" {
+	if at := p.composers[x.op.Language.Name()].Instructions(x.Body); at != "" {
 		return &fault.Error{
 			Kind: fault.Denied, Code: "instructions_denied", Param: at,
 			Detail: "The prompts of this API key give the instructions: its requests may not send system or developer messages. Remove " + at + ".",
@@ -191,7 +191,7 @@ func (p *Pipeline) composeTarget(x *Exchange, model string) driver.Target {
 	name := x.View.Catalog.Alias(x.Principal.Resolve(id.ModelName(model)))
 	group, _ := x.View.Catalog.Group(name)
 	for _, d := range group.Deployments {
-		if language, ok := p.language(x, d); ok && language == x.op.language.Name() && p.providers[d.Provider] != nil {
+		if language, ok := p.language(x, d); ok && language == x.op.Language.Name() && p.providers[d.Provider] != nil {
 			return target(p.providers[d.Provider], d, x.Options.DropParams)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // countInput counts what the model reads, with the tokenizer. Anthropic's messages and responses are
 // decoded for it, for the size of their pictures.
 func (p *Pipeline) countInput(x *Exchange) int64 {
-	if x.op.endpoint.IsChat() && x.op.endpoint != driver.Chat {
+	if x.op.Endpoint.IsChat() && x.op.Endpoint != driver.Chat {
 		x.mu.Lock()
 		ask, err := p.canonicalLocked(x)
 		x.mu.Unlock()
@@ -45,12 +45,12 @@ func (x *Exchange) readTexts() (messages []tokens.Message, others string, framin
 		}
 		content = content[:0]
 	}
-	for t := range x.op.texts.Request(body) {
+	for t := range x.op.Texts.Request(body) {
 		if t.Kind == texts.Media || t.Repeat {
 			continue
 		}
 		text := splice.Plain(t.Of(body))
-		if t.Role == texts.NoRole || !x.op.endpoint.IsChat() {
+		if t.Role == texts.NoRole || !x.op.Endpoint.IsChat() {
 			if t.Kind == texts.ToolName {
 				framing += perTool
 			}

@@ -18,14 +18,14 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 	if len(x.Body) == 0 {
 		return errEmptyBody()
 	}
-	if x.op.isForm() {
+	if x.op.IsForm() {
 		boundary, err := splice.Boundary(x.Inbound.ContentType)
 		if err != nil {
 			return err
 		}
 		x.Facts.Boundary = boundary
 	}
-	x.Facts.NoModel = x.op.composes() // a prompt may set it
+	x.Facts.NoModel = x.op.Composes() // a prompt may set it
 	if err := x.scan(); err != nil {
 		return err
 	}
@@ -37,10 +37,10 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 
 // scan reads the fields of the body.
 func (x *Exchange) scan() error {
-	if err := x.op.scan(x.Body, &x.Facts); err != nil {
+	if err := x.op.Scan(x.Body, &x.Facts); err != nil {
 		return err
 	}
-	if x.op.event == nil {
+	if x.op.Event == nil {
 		x.Facts.Stream = false // no provider streams such a response
 	}
 	return nil
@@ -63,7 +63,7 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	if x.op == nil {
 		return nil
 	}
-	form := &x.op.request
+	form := &x.op.Request
 	media, params, _ := strings.Cut(in.ContentType, ";")
 	if !form.Is(strings.ToLower(strings.TrimSpace(media))) {
 		return &fault.Error{

@@ -21,6 +21,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -38,8 +39,8 @@ type Exchange struct {
 	Start     time.Time
 	View      *cluster.View
 	Inbound   inbound.Headers
-	op        *operation // set when its headers have come; nil for a path without an operation
-	Body      []byte     // the caller's; valid until the exchange ends
+	op        *operation.Operation // set when its headers have come; nil for a path without an operation
+	Body      []byte               // the caller's; valid until the exchange ends
 	Facts     splice.Request
 	sound     sound
 	Options   inbound.Options
@@ -197,15 +198,15 @@ func (x *Exchange) lastIndex() int {
 
 // sameDialect reports whether the caller's bytes can go to the attempt's provider, with
 // only the members changed that must change.
-func (x *Exchange) sameDialect(a *Attempt) bool { return a.language == x.op.language.Name() }
+func (x *Exchange) sameDialect(a *Attempt) bool { return a.language == x.op.Language.Name() }
 
 // endpoint returns the endpoint of a provider to which an attempt goes: a chat, if the provider does
 // not serve completions.
 func (x *Exchange) endpoint(a *Attempt) driver.Endpoint {
-	if x.op.endpoint == driver.Completions && !x.sameDialect(a) {
+	if x.op.Endpoint == driver.Completions && !x.sameDialect(a) {
 		return driver.Chat
 	}
-	return x.op.endpoint
+	return x.op.Endpoint
 }
 
 // Logged records an entry of the attempt log. Entries do not name their attempt, but there is

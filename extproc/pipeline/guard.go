@@ -156,8 +156,8 @@ func (p *Pipeline) measureGuardrails(ctx context.Context, x *Exchange) {
 // guarded returns the body that the guardrails leave.
 func (p *Pipeline) guarded(ctx context.Context, x *Exchange) ([]byte, error) {
 	defer p.since(&x.guardTime.request, p.deps.Now())
-	if !x.op.isForm() {
-		return x.guardrails.Request(ctx, x.op.texts, x.Body)
+	if !x.op.IsForm() {
+		return x.guardrails.Request(ctx, x.op.Texts, x.Body)
 	}
 	parts := x.Facts.Form()
 	fields := make([]guard.Field, 0, len(parts))
@@ -192,11 +192,11 @@ func withoutGuardrails(body []byte) []byte {
 // that they block, and is paid for it.
 func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	r := &x.response
-	if !x.guardrails.Post() || x.op.hears() && r.head.media != x.op.response {
+	if !x.guardrails.Post() || x.op.Hears() && r.head.media != x.op.Response {
 		return nil
 	}
 	start := p.deps.Now()
-	out, err := x.guardrails.Answer(ctx, x.op.texts, r.out, x.structured())
+	out, err := x.guardrails.Answer(ctx, x.op.Texts, r.out, x.structured())
 	p.since(&x.guardTime.response, start)
 	if err != nil {
 		r.fault = p.stopped(x, &r.outcome, err)

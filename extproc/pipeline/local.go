@@ -32,7 +32,7 @@ func (x *Exchange) Local() bool { return x.local }
 // Respond ends a Local request with the gateway's own response: the number of tokens of its input.
 // It counts as a request, costs nothing, and has no attempt, so the journal has no event of it.
 func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
-	ask, err := x.op.decode(x.withoutExtensions())
+	ask, err := x.op.Decode(x.withoutExtensions())
 	if err != nil {
 		return p.Reject(ctx, x, err)
 	}
@@ -64,7 +64,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 // countBody is a count of tokens in the caller's language.
 func (x *Exchange) countBody(n int64) []byte {
 	number := strconv.FormatInt(n, 10)
-	if x.op.endpoint == driver.InputTokens {
+	if x.op.Endpoint == driver.InputTokens {
 		return []byte(`{"object":"response.input_tokens","input_tokens":` + number + `}`)
 	}
 	return []byte(`{"input_tokens":` + number + `}`)
@@ -75,7 +75,7 @@ func (p *Pipeline) logLocal(ctx context.Context, x *Exchange, n int64, end time.
 		slog.String("request_id", string(x.ID)),
 		slog.String("key_alias", x.Principal.Alias),
 		slog.String("model", inbound.TruncatedLabel(x.Facts.Model)),
-		slog.String("call_type", x.op.callType),
+		slog.String("call_type", x.op.CallType),
 		slog.String("trace_id", x.Inbound.Trace.ID),
 		slog.Int64("input_tokens", n),
 		slog.Float64("duration_ms", float64(end.Sub(x.Start).Microseconds())/1000))

@@ -35,7 +35,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Body = e.OpenAI()
 	} else {
 		e = x.withCallersID(e)
-		im.Body = x.op.errorBody(e, string(x.ID))
+		im.Body = x.op.ErrorBody(e, string(x.ID))
 		im.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(im.Set)))
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)
@@ -53,7 +53,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 // name.
 func (x *Exchange) appendIdentity(dst []message.Header) []message.Header {
 	dst = append(dst, message.Header{Name: headerRequestID, Value: string(x.ID)}, message.Header{Name: headerGatewayID, Value: string(x.ID)})
-	if x.op != nil && x.op.language.Name() == wire.Anthropic {
+	if x.op != nil && x.op.Language.Name() == wire.Anthropic {
 		dst = append(dst, message.Header{Name: "request-id", Value: string(x.ID)})
 	}
 	return dst

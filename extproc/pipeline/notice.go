@@ -66,7 +66,7 @@ func (p *Pipeline) recordNotice(x *Exchange, typ string, e *fault.Error) {
 	}
 	ev := journal.Event{
 		Attempt: usage.Attempt{
-			Request: x.ID, Group: id.ModelName(inbound.TruncatedLabel(x.Facts.Model)), CallType: x.op.name(),
+			Request: x.ID, Group: id.ModelName(inbound.TruncatedLabel(x.Facts.Model)), CallType: x.op.Name(),
 			Stream: x.Facts.Stream, EndUser: x.Options.EndUser, Start: x.Start,
 		},
 		Result: usage.Result{End: now, ErrorCode: code, Final: !x.Dispatched},

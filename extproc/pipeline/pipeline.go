@@ -23,6 +23,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/throttle"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
@@ -103,7 +104,7 @@ type Pipeline struct {
 	deps       Deps
 	providers  map[string]*provider.Provider
 	variations map[string]*variation // by provider
-	operations map[string]*operation // by path
+	operations operation.Table
 	composers  map[wire.Dialect]*compose.Language
 	entry      []stage // on the request's headers
 	stages     []stage // on its body
@@ -126,7 +127,7 @@ type stage struct {
 
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
-	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operations(), composers: compose.Languages()}
+	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), composers: compose.Languages()}
 	rows := provider.Providers()
 	p.variations = variations(rows)
 	for _, row := range rows {

@@ -99,7 +99,7 @@ func (x *Exchange) roughTokens() int64 {
 		return 0
 	}
 	n := x.inputBound(x.Plan[0].Deployment)
-	if x.op.generates() {
+	if x.op.Generates() {
 		n += max(x.Facts.N, 1) * min(x.Facts.MaxTokens, estimate.MostOutput)
 	}
 	return n

@@ -63,7 +63,7 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int6
 	if !h.Local {
 		x.Status = h.Status
 	}
-	r.inPieces = x.op.streams(x.Facts.Stream, h.media)
+	r.inPieces = x.op.Streams(x.Facts.Stream, h.media)
 	switch {
 	case h.failed():
 		return maxErrorBytes, nil
@@ -101,9 +101,9 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 		return errTooLong
 	case r.head.encoding != "" && r.head.encoding != "identity":
 		return errors.New("content-encoding " + r.head.encoding + " was not requested")
-	case !x.op.answers(r.head.media, r.inPieces):
+	case !x.op.Answers(r.head.media, r.inPieces):
 		return errors.New("content-type is not that of a response to the request")
-	case r.inPieces && r.head.media == x.op.stream && x.rewritten():
+	case r.inPieces && r.head.media == x.op.Stream && x.rewritten():
 		return errors.New("content-type is that of events, which the provider does not send")
 	case r.head.Empty && r.inPieces:
 		return errors.New("the stream has no events")
@@ -137,7 +137,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
 	p.sealCalls(x, reply)
-	r.out = x.op.language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
+	r.out = x.op.Language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
 	return nil
 }
 
@@ -145,20 +145,20 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 func (p *Pipeline) relabel(x *Exchange, body []byte) error {
 	r := &x.response
 	o := &r.outcome
-	if x.op.hears() && r.head.media != x.op.response { // text or subtitles
+	if x.op.Hears() && r.head.media != x.op.Response { // text or subtitles
 		o.Text, r.out = body, body
 		return nil
 	}
 	facts := &r.facts
 	facts.Most = x.estimated().Most(o.Bytes)
-	if err := x.op.reply(body, facts); err != nil {
+	if err := x.op.Reply(body, facts); err != nil {
 		return err
 	}
 	if facts.HasError() {
 		return x.last().Provider.Driver.Classify(502, none, body)
 	}
-	if x.op.check != nil {
-		if err := x.op.check(&x.Facts, facts); err != nil {
+	if x.op.Check != nil {
+		if err := x.op.Check(&x.Facts, facts); err != nil {
 			return err
 		}
 	}
@@ -170,12 +170,12 @@ func (p *Pipeline) relabel(x *Exchange, body []byte) error {
 	} else {
 		o.Usage.Bad = facts.BadUsage
 		facts.Collect = true
-		_ = x.op.reply(body, facts) // it was read once already
+		_ = x.op.Reply(body, facts) // it was read once already
 		o.Text = facts.Text
 	}
 	r.out = p.renamed(x, facts, body)
-	if x.op.form != nil {
-		r.out = x.op.form(&x.Facts, facts, r.out)
+	if x.op.Form != nil {
+		r.out = x.op.Form(&x.Facts, facts, r.out)
 	}
 	return nil
 }
@@ -257,30 +257,30 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 	}
 	e := p.answerHeaders(x, &r.head)
 	switch {
-	case r.inPieces && r.head.media != x.op.stream: // sound, of the type that the provider says
+	case r.inPieces && r.head.media != x.op.Stream: // sound, of the type that the provider says
 		e.Remove = append(e.Remove, headerContentLength)
 	case r.inPieces:
 		e.Set = append(e.Set,
-			message.Header{Name: headerContentType, Value: x.op.streamed},
+			message.Header{Name: headerContentType, Value: x.op.Streamed},
 			message.Header{Name: "cache-control", Value: "no-cache"},
 			message.Header{Name: "x-accel-buffering", Value: "no"})
 		e.Remove = append(e.Remove, headerContentLength)
 	default:
 		if events, ok := x.asEvents(r.out); ok {
-			r.out, r.media = events, x.op.streamed
+			r.out, r.media = events, x.op.Streamed
 		}
 		e.Set = append(e.Set,
 			message.Header{Name: headerContentLength, Value: strconv.Itoa(len(r.out))},
 			costHeader(r.cost),
 			durationHeader(p.deps.Now().Sub(x.Start)))
-		if x.op.counts() {
+		if x.op.Counts() {
 			e.Set = append(e.Set, message.Header{Name: headerTokenCount, Value: countedByProvider})
 		}
 		switch {
 		case r.media != "":
 			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: r.media})
-		case !x.op.hears():
-			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: x.op.response})
+		case !x.op.Hears():
+			e.Set = append(e.Set, message.Header{Name: headerContentType, Value: x.op.Response})
 		}
 		e.Body, e.Replace = r.out, len(r.body) == 0 || len(r.out) != len(r.body) || &r.out[0] != &r.body[0]
 	}

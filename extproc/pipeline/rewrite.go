@@ -12,7 +12,7 @@ import (
 // rewriter returns what rewrites the operation for a provider with a language of its own; nil if the operation
 // is translated by way of the canonical form.
 func (x *Exchange) rewriter(of *provider.Provider) driver.Rewriter {
-	if x.op.generates() {
+	if x.op.Generates() {
 		return nil
 	}
 	r, _ := of.Driver.(driver.Rewriter) // nil if it is none
@@ -27,7 +27,7 @@ func (x *Exchange) rewritten() bool {
 
 // original returns the request for a rewriter.
 func (x *Exchange) original() *driver.Original {
-	return &driver.Original{Endpoint: x.op.endpoint, Facts: &x.Facts}
+	return &driver.Original{Endpoint: x.op.Endpoint, Facts: &x.Facts}
 }
 
 // encodedLocked returns the request in the language of a target that does not take the caller's.
@@ -60,7 +60,7 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	if restored.Usage.Known() || restored.Usage.Bad {
 		r.outcome.Usage = restored.Usage
 	}
-	if r.outcome.Usage.Known() || x.op.endpoint != driver.Embeddings {
+	if r.outcome.Usage.Known() || x.op.Endpoint != driver.Embeddings {
 		return nil
 	}
 	t, _ := p.consumed(x, &r.outcome, AttemptFailure{})
@@ -74,7 +74,7 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 func (x *Exchange) asEvents(whole []byte) ([]byte, bool) {
 	text := splice.Lookup(whole, "text")
 	format, err := x.Facts.Text(splice.ResponseFormat)
-	if !x.op.hears() || x.op.stream == "" || !x.Facts.Stream || !x.rewritten() || text == nil || err != nil || format != "" && format != "json" {
+	if !x.op.Hears() || x.op.Stream == "" || !x.Facts.Stream || !x.rewritten() || text == nil || err != nil || format != "" && format != "json" {
 		return nil, false
 	}
 	out := append(append([]byte(`data: {"type":"transcript.text.delta","delta":`), text...), "}\n\n"...)

@@ -34,7 +34,7 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	x.Group.Asked = id.ModelName(x.Facts.Model)
 	p.bind(x)
 	settings := x.View.Catalog.Settings()
-	if x.op.decode != nil && len(p.serving(x, group.Deployments)) == 0 {
+	if x.op.Decode != nil && len(p.serving(x, group.Deployments)) == 0 {
 		x.local = true
 		return nil
 	}
@@ -116,7 +116,7 @@ func notReady() error {
 // serving returns the deployments whose provider serves the operation. Completions go to chats
 // only if no deployment serves completions: a chat answers a prompt, and does not continue it.
 func (p *Pipeline) serving(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
-	native := x.op.endpoint == driver.Completions && slices.ContainsFunc(ds, func(d *catalog.Deployment) bool {
+	native := x.op.Endpoint == driver.Completions && slices.ContainsFunc(ds, func(d *catalog.Deployment) bool {
 		language, ok := p.language(x, d)
 		return ok && language == wire.Completions
 	})
@@ -140,7 +140,7 @@ func (p *Pipeline) language(x *Exchange, d *catalog.Deployment) (wire.Dialect, b
 		}
 		s.by = d
 		t := target(of, d, false)
-		if s.language, s.ok = of.Driver.Serves(t, x.op.endpoint); !s.ok && x.op.endpoint == driver.Completions {
+		if s.language, s.ok = of.Driver.Serves(t, x.op.Endpoint); !s.ok && x.op.Endpoint == driver.Completions {
 			s.language, s.ok = of.Driver.Serves(t, driver.Chat)
 		}
 	}
@@ -164,7 +164,7 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 // all of them otherwise: a request of unknown cost would bypass the budget.
 func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
 	unknown := func(d *catalog.Deployment) bool { return !x.prices(d, &usage.Tokens{}).Known() }
-	if x.op.free || !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
+	if x.op.Free || !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
 		return ds
 	}
 	return slices.DeleteFunc(slices.Clone(ds), unknown)

@@ -43,7 +43,7 @@ type sealedBlock struct {
 
 // sealsCalls reports whether the caller's language has no member for reasoning, and ids for calls.
 func (x *Exchange) sealsCalls() bool {
-	if x.op.language.Name() != wire.OpenAI {
+	if x.op.Language.Name() != wire.OpenAI {
 		return false
 	}
 	x.mu.Lock()
@@ -196,7 +196,7 @@ func (c *sealedCall) parts() []wire.Part {
 // escaped, and not after the name of an id.
 func (p *Pipeline) ownIDs(x *Exchange, edits []splice.Edit) []splice.Edit {
 	const quoted = `"` + callPrefix
-	if !x.op.endpoint.IsChat() || !bytes.Contains(x.Body, []byte(quoted)) {
+	if !x.op.Endpoint.IsChat() || !bytes.Contains(x.Body, []byte(quoted)) {
 		return edits
 	}
 	more := len(edits)

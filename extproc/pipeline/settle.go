@@ -135,7 +135,7 @@ func notSent(e journal.Event) journal.Event {
 // possible, else as counted.
 func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.Tokens, usage.Source) {
 	switch {
-	case x.op.free:
+	case x.op.Free:
 		return usage.Tokens{}, usage.None
 	case o.Usage.Known():
 		t, capped := o.Usage.Tokens.Within(x.estimated().Plausible(o.Usage.Tokens, o.Bytes))
@@ -147,7 +147,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	case t.known && !t.Reached:
 		return usage.Tokens{}, usage.None
 	}
-	if o.capped = o.Usage.Bad; x.op.hasSound() {
+	if o.capped = o.Usage.Bad; x.op.HasSound() {
 		return p.soundUsed(x, o)
 	}
 	out := usage.Tokens{}
@@ -156,7 +156,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 	} else {
 		out.Input = p.countInput(x)
 	}
-	if !x.op.generates() {
+	if !x.op.Generates() {
 		return x.withUnits(out), usage.Estimated
 	}
 	out.Output = max(out.Output, o.pieces.Tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
@@ -169,10 +169,10 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.To
 
 // withUnits adds what a response uses besides tokens, if the provider has not reported it.
 func (x *Exchange) withUnits(t usage.Tokens) usage.Tokens {
-	if x.op.units == nil {
+	if x.op.Units == nil {
 		return t
 	}
-	units := x.op.units(&x.Facts)
+	units := x.op.Units(&x.Facts)
 	t.Images = max(t.Images, units.Images)
 	t.InputCharacters = max(t.InputCharacters, units.InputCharacters)
 	if t.SearchQueries == 0 {
@@ -196,7 +196,7 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	e.Status = t.Status
 	e.ErrorCode = t.Code
 	e.Failures = []usage.Failure{x.failure(i, &t)}
-	if t.Status == 0 && !x.op.free {
+	if t.Status == 0 && !x.op.Free {
 		d := x.Plan[i].Deployment
 		e.Tokens, e.Source = x.input(d, p.countInput(x))
 		e.Cost = x.prices(d, &e.Tokens).Cost(e.Tokens, x.tier())

@@ -46,19 +46,10 @@ func billedHeaders() [3]string {
 // maxSample bounds the beginning of generated sound that is kept to estimate its length.
 const maxSample = 64 << 10
 
-// hears reports whether the operation reads sound, and speaks whether it makes sound.
-func (o *operation) hears() bool {
-	return o.endpoint == driver.Transcriptions || o.endpoint == driver.Translations
-}
-
-func (o *operation) speaks() bool { return o.endpoint == driver.Speech }
-
-func (o *operation) hasSound() bool { return o.hears() || o.speaks() }
-
 // readSound measures the request's sound or text.
 func (x *Exchange) readSound() {
 	switch {
-	case x.op.hears():
+	case x.op.Hears():
 		file := x.Facts.File("file")
 		if d, ok := media.Duration(file); ok {
 			x.sound.millis = d.Round(time.Millisecond).Milliseconds()
@@ -66,7 +57,7 @@ func (x *Exchange) readSound() {
 			x.sound.millis, x.sound.guessed = int64(len(file))/bytesPerMilli, true
 		}
 		x.sound.millis = min(max(x.sound.millis, 1), usage.Limit)
-	case x.op.speaks():
+	case x.op.Speaks():
 		text, _ := x.Facts.Text(splice.Input) // another type is the provider's to reject
 		x.sound.characters = int64(utf8.RuneCountInString(text))
 	}
@@ -77,15 +68,15 @@ func (x *Exchange) readSound() {
 func (x *Exchange) input(d *catalog.Deployment, text int64) (usage.Tokens, usage.Source) {
 	p, s := d.Prices, &x.sound
 	switch {
-	case x.op.hears() && (p.ReadTime() || !p.ByToken()):
+	case x.op.Hears() && (p.ReadTime() || !p.ByToken()):
 		if s.guessed {
 			return usage.Tokens{InputMillis: s.millis}, usage.Estimated
 		}
 		return usage.Tokens{InputMillis: s.millis}, usage.Measured
-	case x.op.hears():
+	case x.op.Hears():
 		audio := tokensOf(s.millis, heardPerMinute)
 		return usage.Tokens{Input: text + audio, InputAudio: audio}, usage.Estimated
-	case x.op.speaks() && (p.Characters() || !p.ByToken()):
+	case x.op.Speaks() && (p.Characters() || !p.ByToken()):
 		return usage.Tokens{InputCharacters: s.characters}, usage.Measured
 	}
 	return usage.Tokens{Input: text}, usage.Estimated
@@ -95,9 +86,9 @@ func (x *Exchange) input(d *catalog.Deployment, text int64) (usage.Tokens, usage
 // of a transcription, and spoken the length of the generated sound in milliseconds.
 func (x *Exchange) addOutput(t *usage.Tokens, p *price.Prices, written, spoken int64) {
 	switch {
-	case x.op.hears() && t.InputMillis == 0:
+	case x.op.Hears() && t.InputMillis == 0:
 		t.Output = written
-	case x.op.speaks() && !p.Characters():
+	case x.op.Speaks() && !p.Characters():
 		if t.OutputMillis = spoken; p.ByToken() {
 			t.OutputAudio = tokensOf(spoken, spokenPerMinute)
 			t.Output = t.OutputAudio
@@ -166,11 +157,11 @@ func (x *Exchange) withSound(t usage.Tokens) (_ usage.Tokens, capped bool) {
 		if most := mostPerCharacter * s.characters; t.InputCharacters > most {
 			t.InputCharacters, capped = most, true
 		}
-	case x.op.speaks() && !byToken:
+	case x.op.Speaks() && !byToken:
 		t.InputCharacters = s.characters
-	case x.op.hears() && t.InputMillis == 0 && !byToken:
+	case x.op.Hears() && t.InputMillis == 0 && !byToken:
 		t.InputMillis = s.millis
-	case x.op.hears() && !s.guessed:
+	case x.op.Hears() && !s.guessed:
 		// Providers round up, and bill a minimum.
 		if most := 2*s.millis + time.Minute.Milliseconds(); t.InputMillis > most {
 			t.InputMillis, capped = most, true

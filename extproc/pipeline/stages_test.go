@@ -10,9 +10,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/modelgateway/modelgateway/dataplane"
-	"github.com/modelgateway/modelgateway/extproc/texts"
 )
 
 // The table in doc.go must name all stages in their order, and their files.
@@ -57,23 +54,6 @@ func TestDocListsTheStages(t *testing.T) {
 		}
 		if !regexp.MustCompile(`(?i)\) ` + r.name + `\((_|ctx) context\.Context, `).Match(source) {
 			t.Errorf("%s has no stage %s", r.file, r.name)
-		}
-	}
-}
-
-// Each operation of the table must have the code that reads its requests, and must be found
-// at each of its paths.
-func TestEveryOperationHasItsReader(t *testing.T) {
-	t.Parallel()
-	byPath := NewPipeline(Deps{}).operations
-	for _, path := range dataplane.Paths() {
-		switch op := byPath[path]; {
-		case op == nil:
-			t.Errorf("POST %s has no operation", path)
-		case op.language == nil:
-			t.Errorf("operation %s of POST %s lacks a language", op.callType, path)
-		case op.scan == nil || op.texts == texts.Reader{}:
-			t.Errorf("operation %s of POST %s lacks a scanner or a reader of texts", op.callType, path)
 		}
 	}
 }

@@ -30,7 +30,7 @@ type stored struct {
 // holding returns which of the deployments that serve the request have what it refers to. It
 // returns all of them if the request refers to nothing that is stored.
 func (p *Pipeline) holding(x *Exchange, group catalog.Group, serving []*catalog.Deployment) ([]*catalog.Deployment, error) {
-	if x.op.language.Name() != wire.Responses {
+	if x.op.Language.Name() != wire.Responses {
 		return serving, nil
 	}
 	previous, err := x.Facts.Text(splice.PreviousResponse)

@@ -50,7 +50,7 @@ func (p *Pipeline) sealedID(x *Exchange, raw []byte) string {
 	if err != nil || len(out) > longestID {
 		p.deps.Logger.Warn("the id of a stored response cannot be sealed, so the response cannot be continued", slog.String("request_id", string(x.ID)),
 			slog.Int("length", len(out)), slog.Any("error", err))
-		out = x.op.replyID(x.ID)
+		out = x.op.ReplyID(x.ID)
 	}
 	s.raw, s.sealed = string(raw), `"`+out+`"`
 	return s.sealed

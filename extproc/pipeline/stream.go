@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -64,11 +65,11 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	a := x.last()
 	x.response.relay = r
 	meta := x.meta()
-	meta.ID, meta.Usage = x.op.replyID(x.ID), &r.outcome.Usage
-	r.encoder = x.op.language.Stream(meta)
-	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.media != x.op.stream
+	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
+	r.encoder = x.op.Language.Stream(meta)
+	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.media != x.op.Stream
 	p.openScreen(r)
-	if x.op.speaks() && x.rewritten() {
+	if x.op.Speaks() && x.rewritten() {
 		r.outcome.Usage = x.readBilled()
 	}
 	if r.raw || x.sameDialect(a) {
@@ -222,7 +223,7 @@ func (r *Relay) idle(e *splice.Event) {
 // plain reports whether the caller may see all lines of an event. Other dialects than
 // OpenAI's older ones name each event's type.
 func (r *Relay) plain(e *splice.Event) bool {
-	language := r.x.op.language.Name()
+	language := r.x.op.Language.Name()
 	return e.Plain || language != wire.OpenAI && language != wire.Completions
 }
 
@@ -242,7 +243,7 @@ func (r *Relay) pass(e *splice.Event) {
 	f.Text = r.trim(f.Text)
 	f.Most = r.x.estimated().Most(r.outcome.Bytes)
 	before := len(f.Text)
-	if err := r.x.op.event(e.Data, f); err != nil {
+	if err := r.x.op.Event(e.Data, f); err != nil {
 		r.fail(&fault.Error{Kind: fault.Upstream, Code: "upstream_invalid_response", Detail: "The provider's stream could not be understood.", Err: err})
 		return
 	}
@@ -250,7 +251,7 @@ func (r *Relay) pass(e *splice.Event) {
 	r.outcome.pieces.Add(f.Text[before:], f.Choices)
 	switch {
 	case f.Done && f.Model.Empty() && !f.HasUsage:
-		r.ended = r.x.op.endsItself()
+		r.ended = r.x.op.EndsItself()
 		r.finish()
 		r.emit(e)
 		return
@@ -289,7 +290,7 @@ func (r *Relay) pass(e *splice.Event) {
 // caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
-	bare := f.Choices == 0 && !f.Usage.Empty() && !r.x.op.endsItself()
+	bare := f.Choices == 0 && !f.Usage.Empty() && !r.x.op.EndsItself()
 	if bare && !r.x.Facts.IncludeUsage {
 		r.diverge()
 		return
@@ -385,7 +386,7 @@ func (r *Relay) finish() {
 		return
 	}
 	if r.outcome.FinishReason == "" && !r.ended && (r.decoder == nil || !r.decoder.Complete()) {
-		r.fail(cutOff())
+		r.fail(operation.CutOff())
 		return
 	}
 	r.done = true
@@ -403,11 +404,6 @@ func (r *Relay) finish() {
 	u.Cost = &cost
 	r.diverge() // the end may come without an event of the provider's
 	r.out = r.encoder.End(r.out, &u)
-}
-
-// cutOff returns the error of a stream that its provider ended too early.
-func cutOff() *fault.Error {
-	return &fault.Error{Kind: fault.Upstream, Code: codeCut, Detail: "The provider broke off in the middle of its answer."}
 }
 
 // fail ends the stream with the gateway's error event. The caller gets nothing that the

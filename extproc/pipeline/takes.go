@@ -54,8 +54,8 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	if !ok { // setPlan reports it
 		return nil
 	}
-	if language == x.op.language.Name() {
-		if v := p.variation(x, d.Provider); x.op.generates() && v != nil && !d.DropParams && !x.Options.DropParams {
+	if language == x.op.Language.Name() {
+		if v := p.variation(x, d.Provider); x.op.Generates() && v != nil && !d.DropParams && !x.Options.DropParams {
 			return v.rejects(&x.Facts)
 		}
 		return nil

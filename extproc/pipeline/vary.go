@@ -37,7 +37,7 @@ func variations(rows []provider.Provider) map[string]*variation {
 
 // variation returns how a provider's requests differ from the caller's; nil if they do not.
 func (p *Pipeline) variation(x *Exchange, provider string) *variation {
-	if x.op.endpoint != driver.Chat && x.op.endpoint != driver.Embeddings {
+	if x.op.Endpoint != driver.Chat && x.op.Endpoint != driver.Embeddings {
 		return nil
 	}
 	return p.variations[provider]

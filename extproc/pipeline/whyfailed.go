@@ -15,6 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -66,7 +67,7 @@ func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.
 // causeOfCode returns the cause of a failure that only this package has detected.
 func causeOfCode(code string) string {
 	switch code {
-	case codeCut:
+	case operation.CodeCut:
 		return cause.StreamCut
 	case "upstream_invalid_response":
 		return cause.InvalidAnswer

@@ -1,12 +1,9 @@
-package pipeline
+package operation
 
 import (
 	"errors"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -34,22 +31,6 @@ func vectors(facts *splice.Request, reply *splice.ReplyFacts, body []byte) []byt
 
 // pictures returns the number of requested pictures.
 func pictures(facts *splice.Request) usage.Tokens { return usage.Tokens{Images: facts.N} }
-
-// draws reports whether the operation makes pictures.
-func (o *operation) draws() bool {
-	return o.endpoint == driver.Images || o.endpoint == driver.ImageEdits
-}
-
-// prices returns the prices of a deployment for some usage. Pictures have a price by quality and
-// size, unless the provider has reported tokens that have a price.
-func (x *Exchange) prices(d *catalog.Deployment, t *usage.Tokens) *price.Prices {
-	if !x.op.draws() || t.Output > 0 && d.Prices.ByToken() {
-		return d.Prices
-	}
-	quality, _ := x.Facts.Text(splice.PictureQuality) // of another type: its provider rejects it
-	size, _ := x.Facts.Text(splice.PictureSize)
-	return x.View.Catalog.PicturePrices(d, price.Picture{Quality: quality, Size: size})
-}
 
 // documentsPerUnit is the number of documents that a provider ranks for one search unit. See
 // https://docs.cohere.com/docs/how-does-cohere-pricing-work.

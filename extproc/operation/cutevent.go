@@ -1,8 +1,9 @@
-package pipeline
+package operation
 
 import (
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
@@ -24,7 +25,7 @@ func CutEvents() string {
 		if row.Stream == "" {
 			continue
 		}
-		event := languages()[row.Language].Stream(dialect.Meta{}).Fail(nil, cutOff())
+		event := languages()[row.Language].Stream(dialect.Meta{}).Fail(nil, CutOff())
 		for _, field := range []string{row.Path, strings.Join(lastLines(driver.Endpoint(row.Path)), "|"), string(event)} {
 			b.WriteString(field + endOfField)
 		}
@@ -52,4 +53,12 @@ func lastLines(e driver.Endpoint) []string {
 		return []string{`data: {"type":"speech.audio.done"`, failed}
 	}
 	return []string{"data: [DONE]\n\n", failed}
+}
+
+// CodeCut is the code of CutOff.
+const CodeCut = "upstream_cut"
+
+// CutOff returns the error of a stream that its provider ended too early.
+func CutOff() *fault.Error {
+	return &fault.Error{Kind: fault.Upstream, Code: CodeCut, Detail: "The provider broke off in the middle of its answer."}
 }

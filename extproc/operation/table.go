@@ -1,0 +1,110 @@
+package operation
+
+import (
+	"net/url"
+
+	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
+	"github.com/modelgateway/modelgateway/extproc/responses"
+	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/texts"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// readers returns the reader of each operation, by call type.
+func readers() map[string]Reader {
+	chat := Reader{Scan: splice.Scan, Texts: texts.Chat(), Reply: splice.Reply, Event: splice.Chunk}
+	text := Reader{Texts: texts.Inputs(), Reply: splice.List}
+	with := func(r Reader, change func(*Reader)) Reader {
+		change(&r)
+		return r
+	}
+	return map[string]Reader{
+		dataplane.Chat: chat,
+		dataplane.Messages: with(chat, func(r *Reader) {
+			r.Texts, r.Reply, r.Event = texts.Messages(), splice.Message, splice.MessageEvent
+		}),
+		dataplane.Responses: with(chat, func(r *Reader) {
+			r.Scan, r.Texts, r.Reply, r.Event = splice.ScanModel, texts.Responses(), splice.Response, splice.ResponseEvent
+		}),
+		dataplane.MessagesCount: {
+			Scan: splice.Scan, Texts: texts.Messages(), Reply: splice.TokenCount, Decode: anthropic.DecodePrompt, Free: true,
+		},
+		dataplane.ResponsesCount: {
+			Scan: splice.ScanModel, Texts: texts.Responses(), Reply: splice.TokenCount, Decode: responses.Dialect{}.DecodeRequest, Free: true,
+		},
+		dataplane.Completions: with(chat, func(r *Reader) {
+			r.Scan, r.Texts = splice.ScanInputs(splice.Prompt), texts.Completions()
+		}),
+		dataplane.Embeddings: with(text, func(r *Reader) {
+			r.Scan, r.Check, r.Form = splice.ScanInputs(splice.Input), everyVector, vectors
+		}),
+		dataplane.Moderations: with(text, func(r *Reader) {
+			r.Scan, r.Free = splice.ScanInputs(splice.Input), true
+		}),
+		dataplane.Images: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Units, r.Event = splice.ScanInputs(splice.Prompt), texts.Images(), pictures, splice.ImageEvent
+		}),
+		dataplane.ImageEdits: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Units, r.Event = splice.ScanForm("image"), texts.Images(), pictures, splice.ImageEvent
+		}),
+		dataplane.Speech: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Event = splice.ScanInputs(splice.Input), texts.Sound(), splice.AudioEvent
+		}),
+		dataplane.Transcriptions: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Reply, r.Event = splice.ScanForm("file"), texts.Sound(), splice.Transcript, splice.AudioEvent
+		}),
+		dataplane.Translations: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Reply = splice.ScanForm("file"), texts.Sound(), splice.Transcript
+		}),
+		dataplane.Rerank: with(text, func(r *Reader) {
+			r.Scan, r.Texts, r.Units = splice.ScanInputs(splice.Query, splice.Documents), texts.Ranks(), searchUnits
+		}),
+	}
+}
+
+// languages returns the languages of callers, by name.
+func languages() map[string]dialect.Dialect {
+	return map[string]dialect.Dialect{
+		string(wire.OpenAI):      openai.Dialect{},
+		string(wire.Completions): openai.Completions{},
+		string(wire.Anthropic):   anthropic.Dialect{},
+		string(wire.Responses):   responses.Dialect{},
+	}
+}
+
+// Table has the operations by path. It does not change.
+type Table map[string]*Operation
+
+// NewTable returns all operations.
+func NewTable() Table {
+	out := make(Table)
+	for _, row := range dataplane.Operations() {
+		op := &Operation{
+			CallType: row.CallType, Language: languages()[row.Language], Endpoint: driver.Endpoint(row.Path),
+			Request: row.Request, Response: row.Response, Stream: row.Stream, Streamed: row.Stream + "; charset=utf-8", Reader: readers()[row.CallType],
+		}
+		for _, path := range row.Paths() {
+			out[path] = op
+		}
+	}
+	return out
+}
+
+// At returns the operation of a path, and the model that the path names; nil if there is none.
+func (t Table) At(path string) (op *Operation, model string) {
+	if op = t[path]; op != nil {
+		return op, ""
+	}
+	name, rest, ok := dataplane.PathModel(path)
+	if !ok {
+		return nil, ""
+	}
+	if text, err := url.PathUnescape(name); err == nil {
+		name = text
+	}
+	return t[rest], name
+}
