@@ -115,10 +115,11 @@ func importRows() []importRow {
 			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
 		}},
+		{"extproc/admission", []string{"extproc/message", "extproc/throttle", "cluster/*"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics", "extproc/operation",
-			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/throttle",
+			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics", "extproc/operation",
+			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts",
 			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},

@@ -2,35 +2,10 @@ package pipeline
 
 import (
 	"context"
-	"errors"
-	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
-	"github.com/modelgateway/modelgateway/cluster/rate"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 )
-
-// Budgets reserves money before it is spent. *lease.Manager implements it.
-type Budgets interface {
-	// Reserve reserves the largest of the ascending amounts that all bounds allow, or
-	// nothing, and returns why.
-	Reserve(ctx context.Context, bounds []lease.Bound, amounts ...money.Pico) (*lease.Hold, error)
-	// Check returns the error of Reserve if one of the bounds is exhausted. It reserves
-	// nothing.
-	Check(ctx context.Context, bounds []lease.Bound) error
-	// Spent returns an account's state, and what this node has spent that the state
-	// does not include yet.
-	Spent(account id.Account) (state lease.State, pending money.Pico, known bool)
-}
-
-// Rates counts requests and tokens against their limits. *rate.Limiter implements it.
-type Rates interface {
-	Take(now time.Time, buckets []rate.Bucket, tokens int64) (rate.Ticket, error)
-}
 
 // admit reserves what the request may use of each rate and budget that bounds it, beyond
 // what quota reserved. Rates come first: they are local and free to release, and a budget may
@@ -40,7 +15,7 @@ func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 	if len(x.bounds) == 0 {
 		return nil
 	}
-	if err := p.takeRates(x); err != nil {
+	if err := p.admission.TakeRates(&x.admission, x.bounds, demand{x}, x.Start); err != nil {
 		return err
 	}
 	if x.local { // it costs nothing
@@ -55,85 +30,57 @@ func (p *Pipeline) admit(ctx context.Context, x *Exchange) error {
 // of the model behind it.
 func (p *Pipeline) bind(x *Exchange) {
 	x.Model = x.View.Catalog.Alias(x.Model)
-	if p.deps.Budgets == nil && p.deps.Rates == nil {
+	if !p.admission.Limits() {
 		return
 	}
 	x.bounds = x.Principal.Bounds(x.bounds[:0], x.Options.Customer, x.Model, x.Start, x.View.Catalog)
 }
 
-// budgeted reports whether a budget bounds the request.
-func (p *Pipeline) budgeted(x *Exchange) bool {
-	if p.deps.Budgets == nil {
-		return false
-	}
-	for i := range x.bounds {
-		if x.bounds[i].Max != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// retryAfterNoReset is the Retry-After for a budget that never resets: somebody has to
-// raise it.
-const retryAfterNoReset = time.Hour
-
 // reserve reserves what the attempts of the plan may cost, and removes from the plan
 // those that the budgets do not cover.
 func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
-	if p.deps.Budgets == nil {
-		return nil
-	}
-	bounds := make([]lease.Bound, 0, len(x.bounds))
-	for i := range x.bounds {
-		if b := &x.bounds[i]; b.Max != nil || b.Soft != nil || b.Duration != "" {
-			bounds = append(bounds, leaseBound(b))
-		}
-	}
-	if len(bounds) == 0 {
+	accounts := p.admission.Accounts(x.bounds)
+	if len(accounts) == 0 {
 		return nil
 	}
 	x.attemptCosts = x.estimateCosts(x.Plan)
 	costs := x.attemptCosts.ByAttempts()
-	hold, err := p.deps.Budgets.Reserve(ctx, bounds, costs...)
+	amount, err := p.admission.Reserve(ctx, &x.admission, accounts, costs)
 	if err != nil {
-		return exhaustedBudget(err)
+		return err
 	}
-	x.admission.reserved(hold)
-	p.cut(x, estimate.Affordable(costs, hold.Amount()))
+	p.cut(x, estimate.Affordable(costs, amount))
 	return nil
 }
 
-func leaseBound(b *tenancy.Bound) lease.Bound {
-	out := lease.Bound{Account: b.Account, Parent: b.Parent, Duration: b.Duration, Resets: b.Resets}
-	if b.Max != nil {
-		out.Max, out.Bounded = *b.Max, true
-	}
-	if b.Soft != nil {
-		out.Soft = *b.Soft
-	}
-	return out
+// release releases what is reserved for a request that is not dispatched.
+func (p *Pipeline) release(x *Exchange) {
+	p.admission.Release(&x.admission, p.deps.Now())
+	x.releaseSlot()
 }
 
-// exhaustedBudget tells SDKs not to retry before the budget resets, unless only other
-// requests' reservations exhaust it.
-func exhaustedBudget(err error) error {
-	e, ok := errors.AsType[*fault.Error](err)
-	if over, why := errors.AsType[*lease.Exceeded](err); !ok || e.Kind != fault.OverBudget || why && over.Held {
-		return err
+// demand estimates for the admission what a request may use.
+type demand struct{ x *Exchange }
+
+// Tokens estimates the request's tokens until it has ended: its input, and the output
+// limit that the caller has set. It does not guess a missing output limit: a caller with a low
+// rate limit would wait for tokens that almost nobody uses.
+func (d demand) Tokens() int64 {
+	x := d.x
+	if x.local {
+		return 0
 	}
-	told := *e
-	told.NoRetry = true
-	if told.RetryAfter <= 0 {
-		told.RetryAfter = retryAfterNoReset
+	n := x.inputBound(x.Plan[0].Deployment)
+	if x.op.Generates() {
+		n += max(x.Facts.N, 1) * min(x.Facts.MaxTokens, estimate.MostOutput)
 	}
-	return &told
+	return n
 }
 
-// maxAttemptCost is the estimate of one attempt, at the most expensive deployment of the plan.
-func (x *Exchange) maxAttemptCost() money.Pico {
+// MaxCost is the estimate of one attempt, at the most expensive deployment of the plan.
+func (d demand) MaxCost() money.Pico {
 	var most money.Pico
-	for _, s := range x.estimateCosts(x.Plan) {
+	for _, s := range d.x.estimateCosts(d.x.Plan) {
 		most = max(most, s.Answered)
 	}
 	return most

@@ -330,7 +330,7 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 		Organization:   x.Principal.Organization,
 		BoundedBy:      x.Principal.BoundedBy,
 		Actor:          x.Principal.Actor(),
-		Charges:        x.admission.charges,
+		Charges:        x.admission.Charges(),
 		Prompt:         x.prompt,
 		Steps:          x.steps(i),
 		Start:          x.Start,

@@ -71,8 +71,7 @@ func (p *Pipeline) cut(x *Exchange, n int) {
 // releaseLocked releases what the request can no longer cost: the share of attempts that
 // failed without a charge and, once the number of attempts is known, of those never made.
 func (x *Exchange) releaseLocked() {
-	hold := x.admission.hold
-	if hold == nil || len(x.attemptCosts) < 2 || x.mu.settled {
+	if len(x.attemptCosts) < 2 || x.mu.settled {
 		return
 	}
 	possible := x.attemptCosts
@@ -87,7 +86,7 @@ func (x *Exchange) releaseLocked() {
 		failed = money.Add(failed, s.Failed)
 		answer = max(answer, s.Answered-s.Failed)
 	}
-	hold.Lower(money.Add(failed, answer))
+	x.admission.Lower(money.Add(failed, answer))
 }
 
 // madeAll notes that Envoy has made n attempts and will make no more.

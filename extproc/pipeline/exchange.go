@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
@@ -78,7 +79,7 @@ type Exchange struct {
 
 	// Set by quota and admit.
 	overhead     metrics.Overhead // set by settle
-	admission    admission
+	admission    admission.Reservation
 	attemptCosts estimate.Costs // of the plan's attempts; nil if nothing was reserved
 	estimates    estimate.Input // of the input
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
@@ -39,9 +40,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 	prompt := prompt{model: estimate.Vocabulary(x.Group.Deployments[0])}
 	n := prompt.count(p.deps.Tokens, ask)
 	now := p.deps.Now()
-	x.admission.settle(now, sum{})
-	x.admission.shares = nil // they have been used
-	p.uncount(&x.admission)
+	p.admission.Settle(&x.admission, now, admission.Used{})
 
 	r := &message.Response{Status: 200, Body: x.countBody(n)}
 	r.Set = append(x.appendIdentity(nil),
@@ -52,7 +51,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 		costHeader(money.Pico(0)),
 		durationHeader(now.Sub(x.Start)))
 	if len(x.bounds) > 0 {
-		r.Set = p.appendLimits(r.Set, x)
+		r.Set = p.admission.AppendLimits(r.Set, &x.admission, x.bounds)
 	}
 	ctx = context.WithoutCancel(ctx)
 	p.deps.Metrics.Local(ctx, x.Group.Name)

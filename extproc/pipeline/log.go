@@ -9,6 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
@@ -18,7 +19,7 @@ func (p *Pipeline) logRejected(ctx context.Context, x *Exchange, e *fault.Error)
 	ctx = context.WithoutCancel(ctx)
 	limit := ""
 	switch code := codeOf(e); code {
-	case codeBudgetExceeded, codeBudgetUnavailable, codeRateLimited, codePriceUnknown:
+	case admission.CodeBudgetExceeded, admission.CodeBudgetUnavailable, admission.CodeRateLimited, codePriceUnknown:
 		limit = code
 	}
 	p.deps.Metrics.Rejected(ctx, e.Kind, limit)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/money"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -45,7 +46,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Set = append(im.Set, message.Header{Name: h.Name, Value: h.Value})
 	}
 	im.Set = x.appendDebug(im.Set, 1)
-	im.Set = appendExceeded(im.Set, e)
+	im.Set = admission.AppendExceeded(im.Set, e)
 	return im
 }
 
@@ -75,7 +76,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 	m := &message.Edit{Remove: h.Remove}
 	n := 13 + len(h.Passed)
 	if len(x.bounds) > 0 {
-		n += limitHeaders
+		n += admission.MostHeaders
 	}
 	m.Set = make([]message.Header, 0, n)
 	m.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(m.Set)))
@@ -84,7 +85,7 @@ func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
 	m.Set = append(m.Set, message.Header{Name: headerVersion, Value: p.deps.Settings.Version})
 	m.Set = x.appendDebug(m.Set, 0)
 	if len(x.bounds) > 0 {
-		m.Set = p.appendLimits(m.Set, x)
+		m.Set = p.admission.AppendLimits(m.Set, &x.admission, x.bounds)
 	}
 	return m
 }

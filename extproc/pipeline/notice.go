@@ -16,13 +16,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
-// Codes of requests that are rejected for a budget or a rate.
-const (
-	codeBudgetExceeded    = "budget_exceeded"
-	codeBudgetUnavailable = "budget_unavailable"
-	codeRateLimited       = "rate_limit_exceeded"
-	codePriceUnknown      = "model_price_unknown"
-)
+// codePriceUnknown is the code of a request that a budget bounds and whose price is unknown.
+const codePriceUnknown = "model_price_unknown"
 
 // isBlock reports whether a rejection is recorded: a budget, a guardrail, a policy or the
 // lack of a valid key stopped the request. A rate limit only delays a request.

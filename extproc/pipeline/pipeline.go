@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -18,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/compose"
 	"github.com/modelgateway/modelgateway/extproc/flood"
 	"github.com/modelgateway/modelgateway/extproc/guard"
@@ -25,7 +25,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
-	"github.com/modelgateway/modelgateway/extproc/throttle"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -55,8 +54,8 @@ type Deps struct {
 	// Fresh reports whether this node still knows what the cluster has agreed on; nil: it does.
 	Fresh   func() bool
 	Journal Journal
-	Budgets Budgets // nil: no budget is enforced
-	Rates   Rates   // nil: no rate is enforced
+	Budgets admission.Budgets // nil: no budget is enforced
+	Rates   admission.Rates   // nil: no rate is enforced
 	// Bytes bounds the request bodies in flight; nil: no bound.
 	Bytes *inflight.Limiter
 	// ThrottleFactor is the share of its rates that an account keeps between its soft and
@@ -112,10 +111,9 @@ type Pipeline struct {
 	streamed   []stage // on the head of a stream
 	finished   []stage // before the end of a stream leaves
 	failed     []stage // on a failure, and after a stage that stopped a response
-	throttle   throttle.Throttle
+	admission  *admission.Controller
 	flood      flood.Filter
-	packers    sync.Pool    // of *flate.Writer
-	inFlight   atomic.Int64 // requests that parallel counts
+	packers    sync.Pool // of *flate.Writer
 }
 
 // stage is one step of a request before dispatch, or of its response. nil continues. Before
@@ -128,6 +126,7 @@ type stage struct {
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
 	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), composers: compose.Languages()}
+	p.admission = &admission.Controller{Budgets: deps.Budgets, Rates: deps.Rates, ThrottleFactor: deps.ThrottleFactor, MaxParallel: deps.Settings.MaxParallel}
 	rows := provider.Providers()
 	p.variations = variations(rows)
 	for _, row := range rows {

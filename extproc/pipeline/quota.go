@@ -4,10 +4,6 @@ import (
 	"context"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/lease"
-	"github.com/modelgateway/modelgateway/cluster/rate"
-	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 )
 
@@ -19,63 +15,14 @@ import (
 // quota reserves the request's count and its place among the parallel requests, and admit
 // does not reserve them again. A request that ends before dispatch releases both.
 func (p *Pipeline) quota(ctx context.Context, x *Exchange) error {
-	if p.deps.Budgets == nil && p.deps.Rates == nil {
+	if !p.admission.Limits() {
 		return nil
 	}
 	x.bounds = x.Principal.Bounds(nil, "", "", x.Start, x.View.Catalog)
 	if len(x.bounds) == 0 {
 		return nil
 	}
-	if err := p.checkBudgets(ctx, x); err != nil {
-		return err
-	}
-	return p.countRequest(x)
-}
-
-// checkBudgets rejects the request if one of its budgets is exhausted.
-func (p *Pipeline) checkBudgets(ctx context.Context, x *Exchange) error {
-	if p.deps.Budgets == nil {
-		return nil
-	}
-	var bounds []lease.Bound
-	for i := range x.bounds {
-		if b := &x.bounds[i]; b.Max != nil {
-			bounds = append(bounds, leaseBound(b))
-		}
-	}
-	if len(bounds) == 0 {
-		return nil
-	}
-	return exhaustedBudget(p.deps.Budgets.Check(ctx, bounds))
-}
-
-// countRequest counts the request against the limits on requests that the headers decide.
-func (p *Pipeline) countRequest(x *Exchange) error {
-	if p.deps.Rates == nil {
-		return nil
-	}
-	var buckets []rate.Bucket
-	for i := range x.bounds {
-		b := &x.bounds[i]
-		if b.RPM != nil || b.Parallel != nil {
-			buckets = appendRequests(buckets, b, p.scale(x, b))
-		}
-	}
-	if len(buckets) == 0 {
-		return nil
-	}
-	place, err := p.deps.Rates.Take(x.Start, buckets, 0)
-	if err != nil {
-		return err
-	}
-	x.admission.head = place
-	return nil
-}
-
-// countedByQuota reports whether quota has counted the request at a bound. Bounds of a model
-// and of an end user are known only when the body has been read.
-func countedByQuota(b *tenancy.Bound) bool {
-	return b.Model == "" && b.Account.Kind != id.AccountCustomer
+	return p.admission.Check(ctx, &x.admission, x.bounds, x.Start)
 }
 
 // bytes rejects a body that is declared too large, or for which there is no room, and

@@ -164,7 +164,7 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 // all of them otherwise: a request of unknown cost would bypass the budget.
 func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
 	unknown := func(d *catalog.Deployment) bool { return !x.prices(d, &usage.Tokens{}).Known() }
-	if x.op.Free || !p.budgeted(x) || !slices.ContainsFunc(ds, unknown) {
+	if x.op.Free || !p.admission.Budgeted(x.bounds) || !slices.ContainsFunc(ds, unknown) {
 		return ds
 	}
 	return slices.DeleteFunc(slices.Clone(ds), unknown)

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -70,7 +71,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	if asked {
 		events = append(events, e)
 	}
-	used := sumOf(events)
+	used := admission.Sum(events)
 	if !asked {
 		events = append(events, notSent(e))
 	}
@@ -78,8 +79,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	x.overhead = p.deps.Metrics.Settled(ctx, x.measured(), &e)
 	p.logEnded(ctx, x, &e)
 	pending := p.deps.Journal.Settle(intents, events)
-	x.admission.settle(end, used)
-	p.uncount(&x.admission)
+	p.admission.Settle(&x.admission, end, used)
 	return pending, e.Cost
 }
 

@@ -1,58 +1,88 @@
-package pipeline
+package admission
 
 import (
+	"time"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
-	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/throttle"
 )
 
-// takeRates counts the request against every rate that bounds it and that quota did
-// not count it against.
-func (p *Pipeline) takeRates(x *Exchange) error {
-	if p.deps.Rates == nil {
+// TakeRates counts a request against every rate that bounds it and that Check did not count it
+// against. bounds are all of the request's.
+func (c *Controller) TakeRates(r *Reservation, bounds []tenancy.Bound, demand Demand, now time.Time) error {
+	if c.Rates == nil {
 		return nil
 	}
 	var buckets []rate.Bucket
 	var shares []throttle.Share
-	for i := range x.bounds {
-		b := &x.bounds[i]
-		scale := p.scale(x, b)
+	for i := range bounds {
+		b := &bounds[i]
+		scale := c.scale(b, demand)
 		if scale < 1 && b.RPM == nil {
 			shares = append(shares, throttle.Share{Account: b.Account, Share: scale})
 		}
 		buckets = appendBuckets(buckets, b, scale)
 	}
 	if len(shares) > 0 {
-		if !p.throttle.Pass(shares) {
+		if !c.throttle.Pass(shares) {
 			return throttled(shares[0].Account)
 		}
-		x.admission.shares = shares
+		r.shares = shares
 	}
 	if len(buckets) == 0 {
 		return nil
 	}
-	ticket, err := p.deps.Rates.Take(x.Start, buckets, x.roughTokens())
+	ticket, err := c.Rates.Take(now, buckets, demand.Tokens())
 	if err != nil {
 		return err
 	}
-	x.admission.ticket = ticket
+	r.ticket = ticket
 	return nil
+}
+
+// countRequest counts the request against the limits on requests that the headers decide.
+func (c *Controller) countRequest(r *Reservation, bounds []tenancy.Bound, now time.Time) error {
+	if c.Rates == nil {
+		return nil
+	}
+	var buckets []rate.Bucket
+	for i := range bounds {
+		b := &bounds[i]
+		if b.RPM != nil || b.Parallel != nil {
+			buckets = appendRequests(buckets, b, c.scale(b, nil))
+		}
+	}
+	if len(buckets) == 0 {
+		return nil
+	}
+	place, err := c.Rates.Take(now, buckets, 0)
+	if err != nil {
+		return err
+	}
+	r.head = place
+	return nil
+}
+
+// countedByCheck reports whether Check has counted the request at a bound. Bounds of a model
+// and of an end user are known only when the body has been read.
+func countedByCheck(b *tenancy.Bound) bool {
+	return b.Model == "" && b.Account.Kind != id.AccountCustomer
 }
 
 // throttled returns the error of a request that throttling rejects.
 func throttled(a id.Account) error {
 	return &fault.Error{
-		Kind: fault.RateLimited, Code: codeRateLimited,
+		Kind: fault.RateLimited, Code: CodeRateLimited,
 		Detail: "Throttled: " + accountNoun(a.Kind) + " is over its soft budget. Send fewer requests, or have the budget raised.",
 	}
 }
 
 func appendBuckets(dst []rate.Bucket, b *tenancy.Bound, scale float64) []rate.Bucket {
-	if !countedByQuota(b) {
+	if !countedByCheck(b) {
 		dst = appendRequests(dst, b, scale)
 	}
 	dst = appendBucket(dst, b, rate.TokensPerMinute, b.TPM, scale)
@@ -75,34 +105,24 @@ func appendBucket(dst []rate.Bucket, b *tenancy.Bound, what rate.What, limit *ui
 // scale returns the share of its rates that an account has: 1, except between its soft and its
 // hard budget. A soft budget alone only warns. If the hard budget does not cover
 // the request, the share is 1, so the budget rejects it: throttling would invite useless retries.
-func (p *Pipeline) scale(x *Exchange, b *tenancy.Bound) float64 {
-	if b.Soft == nil || b.Max == nil || p.deps.ThrottleFactor == nil || p.deps.Budgets == nil {
+// demand is nil while only the headers are known.
+func (c *Controller) scale(b *tenancy.Bound, demand Demand) float64 {
+	if b.Soft == nil || b.Max == nil || c.ThrottleFactor == nil || c.Budgets == nil {
 		return 1
 	}
-	factor := p.deps.ThrottleFactor()
+	factor := c.ThrottleFactor()
 	if factor >= 1 {
 		return 1
 	}
-	state, pending, known := p.deps.Budgets.Spent(b.Account)
+	state, pending, known := c.Budgets.Spent(b.Account)
 	spent := money.Add(state.Window, pending)
-	if !known || spent < *b.Soft || spent >= *b.Max || money.Add(spent, x.maxAttemptCost()) > *b.Max {
+	if !known || spent < *b.Soft || spent >= *b.Max {
+		return 1
+	}
+	if demand != nil && money.Add(spent, demand.MaxCost()) > *b.Max {
 		return 1
 	}
 	return factor
-}
-
-// roughTokens estimates the request's tokens until it has ended: its input, and the output
-// limit that the caller has set. It does not guess a missing output limit: a caller with a low
-// rate limit would wait for tokens that almost nobody uses.
-func (x *Exchange) roughTokens() int64 {
-	if x.local {
-		return 0
-	}
-	n := x.inputBound(x.Plan[0].Deployment)
-	if x.op.Generates() {
-		n += max(x.Facts.N, 1) * min(x.Facts.MaxTokens, estimate.MostOutput)
-	}
-	return n
 }
 
 // accountNoun names an account's kind in errors to callers. It names no account.

@@ -1,4 +1,4 @@
-package pipeline
+package admission
 
 import (
 	"errors"
@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/lease"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/rate"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/extproc/message"
 )
 
@@ -20,25 +21,25 @@ const (
 	headerBudgetReset  = "x-gateway-budget-reset-at"
 )
 
-// limitHeaders is the largest number of headers that appendLimits adds.
-const limitHeaders = 8
+// MostHeaders is the largest number of headers that AppendLimits adds.
+const MostHeaders = 8
 
-// appendLimits adds to a successful response how much is left of the caller's tightest rates
+// AppendLimits adds to a successful response how much is left of the caller's tightest rates
 // and, if its key has a budget, how much of it is spent. The cost of a stream is not included:
 // it is unknown when the stream begins.
-func (p *Pipeline) appendLimits(dst []message.Header, x *Exchange) []message.Header {
-	requests, tokens := x.admission.ticket.Tightest()
-	place, _ := x.admission.head.Tightest()
+func (c *Controller) AppendLimits(dst []message.Header, r *Reservation, bounds []tenancy.Bound) []message.Header {
+	requests, tokens := r.ticket.Tightest()
+	place, _ := r.head.Tightest()
 	requests = rate.Tighter(requests, place)
 	dst = appendLevel(dst, "requests", requests)
 	dst = appendLevel(dst, "tokens", tokens)
-	for i := range x.bounds {
-		b := &x.bounds[i]
-		if b.Account.Kind != id.AccountKey || b.Parent != (id.KeyHash{}) || b.Max == nil || p.deps.Budgets == nil {
+	for i := range bounds {
+		b := &bounds[i]
+		if b.Account.Kind != id.AccountKey || b.Parent != (id.KeyHash{}) || b.Max == nil || c.Budgets == nil {
 			continue
 		}
 		dst = append(dst, message.Header{Name: headerKeyMaxBudget, Value: b.Max.String()})
-		if state, pending, known := p.deps.Budgets.Spent(b.Account); known {
+		if state, pending, known := c.Budgets.Spent(b.Account); known {
 			dst = append(dst, message.Header{Name: headerKeySpend, Value: money.Add(state.Window, pending).String()})
 		}
 	}
@@ -61,8 +62,8 @@ func resetText(d time.Duration) string {
 	return max(d+time.Millisecond-1, 0).Truncate(time.Millisecond).String()
 }
 
-// appendExceeded adds to a rejection which limit the caller has reached.
-func appendExceeded(dst []message.Header, e *fault.Error) []message.Header {
+// AppendExceeded adds to a rejection which limit the caller has reached.
+func AppendExceeded(dst []message.Header, e *fault.Error) []message.Header {
 	if over, ok := errors.AsType[*lease.Exceeded](e); ok && !over.Resets.IsZero() {
 		dst = append(dst, message.Header{Name: headerBudgetReset, Value: over.Resets.UTC().Format(time.RFC3339)})
 	}
