@@ -116,9 +116,12 @@ func importRows() []importRow {
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
 		}},
 		{"extproc/admission", []string{"extproc/message", "extproc/throttle", "cluster/*"}},
+		{"extproc/metering", []string{
+			"extproc/driver", "extproc/estimate", "extproc/media", "extproc/operation", "extproc/splice", "extproc/texts", "extproc/tokens", "extproc/wire", "cluster/*",
+		}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/media", "extproc/message", "extproc/metrics", "extproc/operation",
+			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
 			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts",
 			"extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",

@@ -43,7 +43,7 @@ func (p *Pipeline) reserve(ctx context.Context, x *Exchange) error {
 	if len(accounts) == 0 {
 		return nil
 	}
-	x.attemptCosts = x.estimateCosts(x.Plan)
+	x.attemptCosts = x.estimateCosts()
 	costs := x.attemptCosts.ByAttempts()
 	amount, err := p.admission.Reserve(ctx, &x.admission, accounts, costs)
 	if err != nil {
@@ -70,7 +70,8 @@ func (d demand) Tokens() int64 {
 	if x.local {
 		return 0
 	}
-	n := x.inputBound(x.Plan[0].Deployment)
+	m := x.meter()
+	n := m.Bound(x.Plan[0].Deployment)
 	if x.op.Generates() {
 		n += max(x.Facts.N, 1) * min(x.Facts.MaxTokens, estimate.MostOutput)
 	}
@@ -80,7 +81,7 @@ func (d demand) Tokens() int64 {
 // MaxCost is the estimate of one attempt, at the most expensive deployment of the plan.
 func (d demand) MaxCost() money.Pico {
 	var most money.Pico
-	for _, s := range d.x.estimateCosts(d.x.Plan) {
+	for _, s := range d.x.estimateCosts() {
 		most = max(most, s.Answered)
 	}
 	return most

@@ -163,6 +163,13 @@ func (x *Exchange) withQuery(path string, a *Attempt) string {
 	return path + "?" + query
 }
 
+// canonical is canonicalLocked for callers without the lock.
+func (p *Pipeline) canonical(x *Exchange) (*wire.Request, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return p.canonicalLocked(x)
+}
+
 // canonicalLocked is the request in the form that every provider's driver reads.
 func (p *Pipeline) canonicalLocked(x *Exchange) (*wire.Request, error) {
 	if x.mu.request == nil && x.mu.rejected == nil {
@@ -297,11 +304,12 @@ func (x *Exchange) Total() time.Duration {
 // intendLocked journals that attempt i goes out. The sync overlaps the provider's work; receive waits for it.
 func (p *Pipeline) intendLocked(x *Exchange, i int) {
 	a := x.attempt(i)
+	m := x.meter()
 	if !x.op.Free {
-		t, _ := x.input(x.Plan[i].Deployment, estimate.Rough(&x.Facts))
-		a.Tokens = x.withUnits(t)
+		t, _ := m.Input(x.Plan[i].Deployment, estimate.Rough(&x.Facts))
+		a.Tokens = m.WithUnits(t)
 	}
-	a.Cost = x.prices(x.Plan[i].Deployment, &a.Tokens).Cost(a.Tokens, price.Standard)
+	a.Cost = m.Prices(x.Plan[i].Deployment, &a.Tokens).Cost(a.Tokens, price.Standard)
 	x.mu.intents = append(x.mu.intents, p.deps.Journal.Intent(a))
 }
 

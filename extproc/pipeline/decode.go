@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -29,7 +30,7 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 	if err := x.scan(); err != nil {
 		return err
 	}
-	x.readSound()
+	x.sound = metering.ReadSound(x.op, &x.Facts)
 	var err error
 	x.Options, err = inbound.Read(&x.Inbound, &x.Facts)
 	return err

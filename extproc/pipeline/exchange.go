@@ -21,6 +21,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/inflight"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -43,7 +44,7 @@ type Exchange struct {
 	op        *operation.Operation // set when its headers have come; nil for a path without an operation
 	Body      []byte               // the caller's; valid until the exchange ends
 	Facts     splice.Request
-	sound     sound
+	sound     metering.Sound
 	Options   inbound.Options
 	Principal tenancy.Principal
 
@@ -173,15 +174,9 @@ type Outcome struct {
 	Kind         usage.Outcome
 	Code         string // why, if it did not succeed
 	FinishReason string
-	Usage        wire.Usage
-	status       int             // HTTP status that the caller got; 0 if it disconnected before
-	Text         []byte          // generated text, kept while the provider has not reported its usage
-	Bytes        int64           // of the provider's response, so far
-	Sample       []byte          // the beginning of generated sound, as received
-	unread       bool            // Text is the response as received
-	capped       bool            // set by consumed: the usage that the provider reported is impossible
-	counted      int64           // tokens of generated text that was counted and is no longer in Text
-	pieces       estimate.Pieces // of a stream: the events that brought generated text
+	metering.Output
+	status int  // HTTP status that the caller got; 0 if it disconnected before
+	capped bool // set by consumed: the usage that the provider reported is impossible
 }
 
 // Charge adds time that the gateway spent on a later attempt.

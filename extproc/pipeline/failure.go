@@ -96,7 +96,7 @@ func (p *Pipeline) explain(ctx context.Context, x *Exchange) error {
 		r.outcome = outcomeOf(r.fault)
 		r.outcome.Text = r.body
 		if !r.inPieces {
-			r.outcome.Bytes, r.outcome.unread = int64(len(r.body)), true
+			r.outcome.Bytes, r.outcome.Unread = int64(len(r.body)), true
 		}
 	}
 	r.outcome.status, r.final = r.fault.HTTPStatus(), true

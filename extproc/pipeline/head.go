@@ -7,6 +7,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/redact"
 )
 
@@ -78,7 +79,7 @@ func (h *Head) other(name, value string) {
 	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
 		h.requestID = redact.ID(value)
 	}
-	billed := billedHeaders()
+	billed := metering.BilledHeaders()
 	switch {
 	case slices.Contains(billed[:], name):
 		h.billed = value

@@ -16,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -114,7 +115,7 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 // translate turns the provider's response into the caller's, and reads its usage.
 func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	r := &x.response
-	r.outcome, r.final = Outcome{Kind: journal.Success, Bytes: int64(len(r.body)), status: http.StatusOK}, true
+	r.outcome, r.final = Outcome{Kind: journal.Success, Output: metering.Output{Bytes: int64(len(r.body))}, status: http.StatusOK}, true
 	if x.sameDialect(x.last()) {
 		return p.relabel(x, r.body)
 	}

@@ -163,7 +163,8 @@ func (p *Pipeline) acked(ds []*catalog.Deployment) []*catalog.Deployment {
 // priced returns the deployments whose price is known if a budget bounds the request, and
 // all of them otherwise: a request of unknown cost would bypass the budget.
 func (p *Pipeline) priced(x *Exchange, ds []*catalog.Deployment) []*catalog.Deployment {
-	unknown := func(d *catalog.Deployment) bool { return !x.prices(d, &usage.Tokens{}).Known() }
+	m := x.meter()
+	unknown := func(d *catalog.Deployment) bool { return !m.Prices(d, &usage.Tokens{}).Known() }
 	if x.op.Free || !p.admission.Budgeted(x.bounds) || !slices.ContainsFunc(ds, unknown) {
 		return ds
 	}

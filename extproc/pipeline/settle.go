@@ -18,6 +18,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // settle turns the outcome into usage events, one for each attempt that reached its provider,
@@ -133,52 +134,14 @@ func notSent(e journal.Event) journal.Event {
 
 // consumed returns the usage of the last attempt: as the provider reports it, within what is
 // possible, else as counted.
-func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (usage.Tokens, usage.Source) {
-	switch {
-	case x.op.Free:
-		return usage.Tokens{}, usage.None
-	case o.Usage.Known():
-		t, capped := o.Usage.Tokens.Within(x.estimated().Plausible(o.Usage.Tokens, o.Bytes))
-		t, impossible := x.withSound(t)
-		o.capped = capped || impossible
-		return x.withUnits(t), usage.Provider
-	case t.known && t.Status >= 300:
-		return usage.Tokens{}, usage.None // rejected: no provider charges for that
-	case t.known && !t.Reached:
+func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (found usage.Tokens, source usage.Source) {
+	if !o.Usage.Known() && t.known && (t.Status >= 300 || !t.Reached) { // no provider charges for it
 		return usage.Tokens{}, usage.None
 	}
-	if o.capped = o.Usage.Bad; x.op.HasSound() {
-		return p.soundUsed(x, o)
-	}
-	out := usage.Tokens{}
-	if o.Usage.Partial {
-		out = o.Usage.Tokens
-	} else {
-		out.Input = p.countInput(x)
-	}
-	if !x.op.Generates() {
-		return x.withUnits(out), usage.Estimated
-	}
-	out.Output = max(out.Output, o.pieces.Tokens(o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text))))
-	// A response that was too large or could not be read does not prove what was generated.
-	if o.unread {
-		out.Output = min(out.Output, x.estimated().Most(o.Bytes).Output)
-	}
-	return out, usage.Estimated
-}
-
-// withUnits adds what a response uses besides tokens, if the provider has not reported it.
-func (x *Exchange) withUnits(t usage.Tokens) usage.Tokens {
-	if x.op.Units == nil {
-		return t
-	}
-	units := x.op.Units(&x.Facts)
-	t.Images = max(t.Images, units.Images)
-	t.InputCharacters = max(t.InputCharacters, units.InputCharacters)
-	if t.SearchQueries == 0 {
-		t.SearchQueries = units.SearchQueries
-	}
-	return t
+	m := x.meter()
+	o.Media, o.Complete = x.response.head.media, o.Kind == usage.Success
+	found, source, o.capped = m.Used(p.deps.Tokens, x.last().Deployment, &o.Output, func() (*wire.Request, error) { return p.canonical(x) })
+	return found, source
 }
 
 // tokenizer names the model whose vocabulary applies.
@@ -198,8 +161,9 @@ func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t Attemp
 	e.Failures = []usage.Failure{x.failure(i, &t)}
 	if t.Status == 0 && !x.op.Free {
 		d := x.Plan[i].Deployment
-		e.Tokens, e.Source = x.input(d, p.countInput(x))
-		e.Cost = x.prices(d, &e.Tokens).Cost(e.Tokens, x.tier())
+		m := x.meter()
+		e.Tokens, e.Source = m.Input(d, m.Count(p.deps.Tokens, x.last().Deployment, func() (*wire.Request, error) { return p.canonical(x) }))
+		e.Cost = m.Prices(d, &e.Tokens).Cost(e.Tokens, x.tier())
 	}
 	if !t.known {
 		e.ErrorCode = codeUnknown
@@ -256,7 +220,8 @@ func (x *Exchange) tier() price.Tier {
 
 // cost returns what tokens cost at the deployment that answered.
 func (x *Exchange) cost(t usage.Tokens) money.Pico {
-	return x.prices(x.last().Deployment, &t).Cost(t, x.tier())
+	m := x.meter()
+	return m.Prices(x.last().Deployment, &t).Cost(t, x.tier())
 }
 
 // outcomeOf is the outcome of a request whose last attempt failed.

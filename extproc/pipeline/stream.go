@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/guard"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -70,7 +71,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.media != x.op.Stream
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
-		r.outcome.Usage = x.readBilled()
+		r.outcome.Usage = x.sound.ReadBilled(a.Deployment.Prices, x.response.head.billed)
 	}
 	if r.raw || x.sameDialect(a) {
 		r.alias = string(splice.Quote(nil, x.Facts.Model))
@@ -156,7 +157,7 @@ func (r *Relay) sound(piece []byte) []byte {
 	if len(piece) > 0 {
 		r.first()
 	}
-	if room := maxSample - len(r.outcome.Sample); room > 0 && !r.x.last().Deployment.Prices.Characters() {
+	if room := metering.MaxSample - len(r.outcome.Sample); room > 0 && !r.x.last().Deployment.Prices.Characters() {
 		r.outcome.Sample = append(r.outcome.Sample, piece[:min(room, len(piece))]...)
 	}
 	return piece
@@ -248,7 +249,7 @@ func (r *Relay) pass(e *splice.Event) {
 		return
 	}
 	r.outcome.Text = f.Text
-	r.outcome.pieces.Add(f.Text[before:], f.Choices)
+	r.outcome.Pieces.Add(f.Text[before:], f.Choices)
 	switch {
 	case f.Done && f.Model.Empty() && !f.HasUsage:
 		r.ended = r.x.op.EndsItself()
@@ -348,7 +349,7 @@ func (r *Relay) translate(e *splice.Event) {
 		if c.Tool != nil {
 			r.outcome.Text = append(append(r.outcome.Text, c.Tool.Name...), c.Tool.Arguments...)
 		}
-		r.outcome.pieces.Add(r.outcome.Text[before:], 1)
+		r.outcome.Pieces.Add(r.outcome.Text[before:], 1)
 		if r.seals {
 			r.seal(c)
 		}
@@ -432,6 +433,6 @@ func (r *Relay) trim(text []byte) []byte {
 	if len(text) < maxText {
 		return text
 	}
-	r.outcome.counted += r.p.deps.Tokens.Count(r.x.tokenizer(), string(text))
+	r.outcome.Counted += r.p.deps.Tokens.Count(r.x.tokenizer(), string(text))
 	return text[:0]
 }

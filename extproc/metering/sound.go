@@ -1,4 +1,4 @@
-package pipeline
+package metering
 
 import (
 	"bytes"
@@ -11,13 +11,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/media"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// sound is what a request says of the sound that is read or made. It is zero for operations
+// Sound is what a request says of the sound that is read or made. It is zero for operations
 // without sound.
-type sound struct {
+type Sound struct {
 	millis     int64 // length of the file that is read
 	guessed    bool  // millis follows from the file's size: the file does not state its length
 	characters int64 // of the text that is spoken
@@ -38,45 +40,47 @@ const (
 // mostPerCharacter bounds how many characters a provider may bill for one: voices differ in price.
 const mostPerCharacter = 10
 
-// billedHeaders lists the headers in which providers report how many characters of a text they bill.
-func billedHeaders() [3]string {
+// BilledHeaders lists the headers in which providers report how many characters of a text they bill.
+func BilledHeaders() [3]string {
 	return [...]string{"character-cost", "x-character-count", "dg-char-count"}
 }
 
-// maxSample bounds the beginning of generated sound that is kept to estimate its length.
-const maxSample = 64 << 10
+// MaxSample bounds the beginning of generated sound that is kept to estimate its length.
+const MaxSample = 64 << 10
 
-// readSound measures the request's sound or text.
-func (x *Exchange) readSound() {
+// ReadSound measures the sound or the text of a request.
+func ReadSound(op *operation.Operation, facts *splice.Request) Sound {
+	var s Sound
 	switch {
-	case x.op.Hears():
-		file := x.Facts.File("file")
+	case op.Hears():
+		file := facts.File("file")
 		if d, ok := media.Duration(file); ok {
-			x.sound.millis = d.Round(time.Millisecond).Milliseconds()
+			s.millis = d.Round(time.Millisecond).Milliseconds()
 		} else {
-			x.sound.millis, x.sound.guessed = int64(len(file))/bytesPerMilli, true
+			s.millis, s.guessed = int64(len(file))/bytesPerMilli, true
 		}
-		x.sound.millis = min(max(x.sound.millis, 1), usage.Limit)
-	case x.op.Speaks():
-		text, _ := x.Facts.Text(splice.Input) // another type is the provider's to reject
-		x.sound.characters = int64(utf8.RuneCountInString(text))
+		s.millis = min(max(s.millis, 1), usage.Limit)
+	case op.Speaks():
+		text, _ := facts.Text(splice.Input) // another type is the provider's to reject
+		s.characters = int64(utf8.RuneCountInString(text))
 	}
+	return s
 }
 
-// input returns what a deployment reads of the request, in the unit by which it is sold, and
+// Input returns what a deployment reads of the request, in the unit by which it is sold, and
 // where the count comes from. text is the number of tokens of its text.
-func (x *Exchange) input(d *catalog.Deployment, text int64) (usage.Tokens, usage.Source) {
-	p, s := d.Prices, &x.sound
+func (r *Request) Input(d *catalog.Deployment, text int64) (usage.Tokens, usage.Source) {
+	p, s := d.Prices, r.Sound
 	switch {
-	case x.op.Hears() && (p.ReadTime() || !p.ByToken()):
+	case r.Operation.Hears() && (p.ReadTime() || !p.ByToken()):
 		if s.guessed {
 			return usage.Tokens{InputMillis: s.millis}, usage.Estimated
 		}
 		return usage.Tokens{InputMillis: s.millis}, usage.Measured
-	case x.op.Hears():
+	case r.Operation.Hears():
 		audio := tokensOf(s.millis, heardPerMinute)
 		return usage.Tokens{Input: text + audio, InputAudio: audio}, usage.Estimated
-	case x.op.Speaks() && (p.Characters() || !p.ByToken()):
+	case r.Operation.Speaks() && (p.Characters() || !p.ByToken()):
 		return usage.Tokens{InputCharacters: s.characters}, usage.Measured
 	}
 	return usage.Tokens{Input: text}, usage.Estimated
@@ -84,11 +88,11 @@ func (x *Exchange) input(d *catalog.Deployment, text int64) (usage.Tokens, usage
 
 // addOutput adds what a deployment makes of a request with sound. written is the number of tokens
 // of a transcription, and spoken the length of the generated sound in milliseconds.
-func (x *Exchange) addOutput(t *usage.Tokens, p *price.Prices, written, spoken int64) {
+func (r *Request) addOutput(t *usage.Tokens, p *price.Prices, written, spoken int64) {
 	switch {
-	case x.op.Hears() && t.InputMillis == 0:
+	case r.Operation.Hears() && t.InputMillis == 0:
 		t.Output = written
-	case x.op.Speaks() && !p.Characters():
+	case r.Operation.Speaks() && !p.Characters():
 		if t.OutputMillis = spoken; p.ByToken() {
 			t.OutputAudio = tokensOf(spoken, spokenPerMinute)
 			t.Output = t.OutputAudio
@@ -99,16 +103,14 @@ func (x *Exchange) addOutput(t *usage.Tokens, p *price.Prices, written, spoken i
 func tokensOf(millis, perMinute int64) int64 { return millis * perMinute / time.Minute.Milliseconds() }
 
 // expectSound adds what the response to a request with sound may use.
-func (x *Exchange) expectSound(t *usage.Tokens, p *price.Prices) {
-	x.addOutput(t, p, tokensOf(x.sound.millis, writtenPerMinute), x.sound.characters*1000/charactersPerSecond)
+func (r *Request) expectSound(t *usage.Tokens, p *price.Prices) {
+	r.addOutput(t, p, tokensOf(r.Sound.millis, writtenPerMinute), r.Sound.characters*1000/charactersPerSecond)
 }
 
 // soundUsed returns the usage of a request with sound whose provider does not report it.
-func (p *Pipeline) soundUsed(x *Exchange, o *Outcome) (usage.Tokens, usage.Source) {
-	d := x.last().Deployment
-	t, source := x.input(d, p.countInput(x))
-	spoken := x.spokenMillis(o)
-	x.addOutput(&t, d.Prices, o.counted+p.deps.Tokens.Count(x.tokenizer(), string(o.Text)), spoken)
+func (r *Request) soundUsed(counter *tokens.Counter, d *catalog.Deployment, o *Output, decode Decode) (usage.Tokens, usage.Source) {
+	t, source := r.Input(d, r.Count(counter, d, decode))
+	r.addOutput(&t, d.Prices, o.written(counter, d), r.spokenMillis(o))
 	if t.Output > 0 || t.OutputMillis > 0 {
 		source = usage.Estimated
 	}
@@ -116,25 +118,25 @@ func (p *Pipeline) soundUsed(x *Exchange, o *Outcome) (usage.Tokens, usage.Sourc
 }
 
 // spokenMillis estimates the length of the generated sound. Its beginning stands for the rest.
-func (x *Exchange) spokenMillis(o *Outcome) int64 {
-	if x.response.head.media == "audio/pcm" {
+func (r *Request) spokenMillis(o *Output) int64 {
+	if o.Media == "audio/pcm" {
 		return o.Bytes / pcmBytesPerMilli
 	}
 	d, ok := media.Duration(o.Sample)
 	switch {
-	case !ok && o.Kind != usage.Success && o.Bytes == 0:
+	case !ok && !o.Complete && o.Bytes == 0:
 		return 0
 	case !ok:
-		return x.sound.characters * 1000 / charactersPerSecond
+		return r.Sound.characters * 1000 / charactersPerSecond
 	case bytes.HasPrefix(o.Sample, []byte("fLaC")): // states the length of the whole
 		return d.Milliseconds()
 	}
 	return int64(float64(d.Milliseconds()) * float64(o.Bytes) / float64(len(o.Sample)))
 }
 
-// readBilled returns the characters that the provider of generated sound reports to bill, if it is sold by them.
-func (x *Exchange) readBilled() wire.Usage {
-	p, value := x.last().Deployment.Prices, x.response.head.billed
+// ReadBilled returns the characters that the provider of generated sound reports to bill, if it is sold by them.
+// value is that of one of BilledHeaders.
+func (s *Sound) ReadBilled(p *price.Prices, value string) wire.Usage {
 	if value == "" || p.ByToken() || p.WrittenTime() {
 		return wire.Usage{}
 	}
@@ -143,25 +145,25 @@ func (x *Exchange) readBilled() wire.Usage {
 		return wire.Usage{Bad: true}
 	}
 	u := driver.Reported(usage.Tokens{InputCharacters: n})
-	x.sound.billed = u.Known()
+	s.billed = u.Known()
 	return u
 }
 
 // withSound adds to reported usage what the deployment is sold by and the report lacks, and
 // reports whether it has capped an impossible length of the sound.
-func (x *Exchange) withSound(t usage.Tokens) (_ usage.Tokens, capped bool) {
-	byToken := t.Input > 0 && x.last().Deployment.Prices.ByToken()
-	s := &x.sound
+func (r *Request) withSound(d *catalog.Deployment, t usage.Tokens) (_ usage.Tokens, capped bool) {
+	byToken := t.Input > 0 && d.Prices.ByToken()
+	s := r.Sound
 	switch {
 	case s.billed:
 		if most := mostPerCharacter * s.characters; t.InputCharacters > most {
 			t.InputCharacters, capped = most, true
 		}
-	case x.op.Speaks() && !byToken:
+	case r.Operation.Speaks() && !byToken:
 		t.InputCharacters = s.characters
-	case x.op.Hears() && t.InputMillis == 0 && !byToken:
+	case r.Operation.Hears() && t.InputMillis == 0 && !byToken:
 		t.InputMillis = s.millis
-	case x.op.Hears() && !s.guessed:
+	case r.Operation.Hears() && !s.guessed:
 		// Providers round up, and bill a minimum.
 		if most := 2*s.millis + time.Minute.Milliseconds(); t.InputMillis > most {
 			t.InputMillis, capped = most, true

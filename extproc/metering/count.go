@@ -1,56 +1,59 @@
-package pipeline
+package metering
 
 import (
 	"bytes"
 
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/texts"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// countInput counts what the model reads, with the tokenizer. Anthropic's messages and responses are
+// Decode returns the request in its canonical form.
+type Decode func() (*wire.Request, error)
+
+// Count counts what the model of a deployment reads, with its tokenizer. Anthropic's messages and responses are
 // decoded for it, for the size of their pictures.
-func (p *Pipeline) countInput(x *Exchange) int64 {
-	if x.op.Endpoint.IsChat() && x.op.Endpoint != driver.Chat {
-		x.mu.Lock()
-		ask, err := p.canonicalLocked(x)
-		x.mu.Unlock()
+func (r *Request) Count(counter *tokens.Counter, d *catalog.Deployment, decode Decode) int64 {
+	model := estimate.Vocabulary(d)
+	if r.Operation.Endpoint.IsChat() && r.Operation.Endpoint != driver.Chat {
+		ask, err := decode()
 		if err != nil { // passed on unchanged; the provider may read more than the gateway does
-			return estimate.Rough(&x.Facts)
+			return estimate.Rough(r.Facts)
 		}
-		all := prompt{model: x.tokenizer()}
-		return all.count(p.deps.Tokens, ask)
+		return CountPrompt(counter, model, ask)
 	}
-	messages, others, n := x.readTexts()
+	messages, others, n := r.readTexts()
 	if len(messages) > 0 {
-		n += p.deps.Tokens.CountMessages(x.tokenizer(), messages)
+		n += counter.CountMessages(model, messages)
 	}
 	if len(others) > 0 {
-		n += p.deps.Tokens.Count(x.tokenizer(), others)
+		n += counter.Count(model, others)
 	}
 	return n
 }
 
 // readTexts returns the request's texts, those of each message together and all others, and the tokens that
 // frame its tools.
-func (x *Exchange) readTexts() (messages []tokens.Message, others string, framing int64) {
+func (r *Request) readTexts() (messages []tokens.Message, others string, framing int64) {
 	var rest, content []byte
 	var role texts.Role
-	body, item := x.Facts.Document(), -1
+	body, item := r.Facts.Document(), -1
 	end := func() {
 		if item >= 0 {
 			messages = append(messages, tokens.Message{Role: role.String(), Content: string(content)})
 		}
 		content = content[:0]
 	}
-	for t := range x.op.Texts.Request(body) {
+	for t := range r.Operation.Texts.Request(body) {
 		if t.Kind == texts.Media || t.Repeat {
 			continue
 		}
 		text := splice.Plain(t.Of(body))
-		if t.Role == texts.NoRole || !x.op.Endpoint.IsChat() {
+		if t.Role == texts.NoRole || !r.Operation.Endpoint.IsChat() {
 			if t.Kind == texts.ToolName {
 				framing += perTool
 			}
