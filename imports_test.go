@@ -119,11 +119,11 @@ func importRows() []importRow {
 		{"extproc/metering", []string{
 			"extproc/driver", "extproc/estimate", "extproc/media", "extproc/operation", "extproc/splice", "extproc/texts", "extproc/tokens", "extproc/wire", "cluster/*",
 		}},
+		{"extproc/sealed", []string{"extproc/openai", "extproc/splice", "extproc/wire", "cluster/id", "cluster/tenancy", "cluster/vault"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
-			"extproc/openai", "extproc/provider", "extproc/redact", "extproc/splice", "extproc/strategy", "extproc/texts",
-			"extproc/tokens", "extproc/wire",
+			"extproc/provider", "extproc/redact", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/guard/engine", []string{"extproc/texts"}},

@@ -174,7 +174,7 @@ func (p *Pipeline) canonical(x *Exchange) (*wire.Request, error) {
 func (p *Pipeline) canonicalLocked(x *Exchange) (*wire.Request, error) {
 	if x.mu.request == nil && x.mu.rejected == nil {
 		if x.mu.request, x.mu.rejected = x.op.Language.DecodeRequest(x.withoutExtensions()); x.mu.rejected == nil {
-			p.withOwnIDs(x, x.mu.request)
+			x.mu.reasoned = p.sealer.Restore(&x.Principal, x.mu.request)
 		}
 	}
 	return x.mu.request, x.mu.rejected
@@ -198,7 +198,10 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if v := p.variation(x, d.Provider); v != nil {
 		v.plan(&x.Facts, &plan)
 	}
-	edits := p.ownIDs(x, x.Facts.Edits(nil, &plan))
+	edits := x.Facts.Edits(nil, &plan)
+	if x.op.Endpoint.IsChat() {
+		edits = p.sealer.AppendCalls(edits, &x.Principal, x.Body)
+	}
 	if len(edits) == 0 {
 		return x.Body
 	}

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
@@ -25,6 +24,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/sealed"
 	"github.com/modelgateway/modelgateway/extproc/tokens"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -113,7 +113,7 @@ type Pipeline struct {
 	failed     []stage // on a failure, and after a stage that stopped a response
 	admission  *admission.Controller
 	flood      flood.Filter
-	packers    sync.Pool // of *flate.Writer
+	sealer     *sealed.Sealer
 }
 
 // stage is one step of a request before dispatch, or of its response. nil continues. Before
@@ -127,6 +127,7 @@ type stage struct {
 func NewPipeline(deps Deps) *Pipeline {
 	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), composers: compose.Languages()}
 	p.admission = &admission.Controller{Budgets: deps.Budgets, Rates: deps.Rates, ThrottleFactor: deps.ThrottleFactor, MaxParallel: deps.Settings.MaxParallel}
+	p.sealer = &sealed.Sealer{Seal: deps.Seal, Open: deps.Open}
 	rows := provider.Providers()
 	p.variations = variations(rows)
 	for _, row := range rows {

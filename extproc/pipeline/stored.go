@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/sealed"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -15,7 +16,7 @@ import (
 // Some providers store their responses. A later request then names an earlier response instead of
 // sending its items again. Only the account that made a response has it, so such a request goes
 // to deployments of one account: without the history, any other would answer something else. The
-// ids of such responses are sealed (storedid.go).
+// ids of such responses are sealed (package sealed).
 
 // stored is what a request refers to that a provider has stored, and the id that its own response
 // has got. Only its last two fields change after dispatch.
@@ -37,7 +38,7 @@ func (p *Pipeline) holding(x *Exchange, group catalog.Group, serving []*catalog.
 	if err != nil {
 		return nil, err
 	}
-	if isSealed(previous) {
+	if sealed.IsResponse(previous) {
 		d, err := p.maker(x, group, previous)
 		if err != nil {
 			return nil, err
@@ -87,8 +88,8 @@ func (x *Exchange) fallbacks(group catalog.Group) []catalog.Target {
 
 // maker returns the deployment that made the response of a sealed id. It is one of the model's, or
 // of a model to which the model falls back.
-func (p *Pipeline) maker(x *Exchange, group catalog.Group, sealed string) (*catalog.Deployment, error) {
-	made, previous, err := p.unseal(x, sealed)
+func (p *Pipeline) maker(x *Exchange, group catalog.Group, text string) (*catalog.Deployment, error) {
+	made, previous, err := p.unseal(x, text)
 	if err != nil {
 		return nil, err
 	}

@@ -375,7 +375,7 @@ func (r *Relay) seal(c *wire.Chunk) {
 		r.blocks = append(r.blocks, *c.Block)
 	}
 	if c.Tool != nil && c.Tool.ID != "" {
-		c.Tool.ID = r.p.sealedCallID(r.x, proven(r.blocks), c.Tool.ID)
+		c.Tool.ID = r.p.sealedCallID(r.x, r.blocks, c.Tool.ID)
 		r.blocks = r.blocks[:0]
 	}
 }

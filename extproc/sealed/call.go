@@ -1,4 +1,4 @@
-package pipeline
+package sealed
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -41,40 +42,18 @@ type sealedBlock struct {
 	Redacted  string `json:"r,omitzero"`
 }
 
-// sealsCalls reports whether the caller's language has no member for reasoning, and ids for calls.
-func (x *Exchange) sealsCalls() bool {
-	if x.op.Language.Name() != wire.OpenAI {
-		return false
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.mu.request == nil || !x.mu.request.Functions
-}
-
-// sealCalls puts the reasoning of a whole response into the ids of its calls.
-func (p *Pipeline) sealCalls(x *Exchange, r *wire.Response) {
-	if !x.sealsCalls() {
-		return
-	}
-	for i := range r.Choices {
-		if c := &r.Choices[i]; len(c.ToolCalls) > 0 {
-			c.ToolCalls[0].ID = p.sealedCallID(x, proven(c.Thinking), c.ToolCalls[0].ID)
-		}
-	}
-}
-
-// proven returns the blocks with a proof: others are of no use to a provider.
-func proven(blocks []wire.Thinking) []wire.Thinking {
+// Proven returns the blocks with a proof: others are of no use to a provider.
+func Proven(blocks []wire.Thinking) []wire.Thinking {
 	return slices.DeleteFunc(slices.Clone(blocks), func(b wire.Thinking) bool { return b.Signature == "" && b.Redacted == "" })
 }
 
-// sealedCallID returns the caller's id of a call: the provider's own, if there is no reasoning
+// Call returns the caller's id of a call: the provider's own, if there is no reasoning
 // before it, if it is too long, or if it cannot be sealed. The model then goes on without it.
-func (p *Pipeline) sealedCallID(x *Exchange, blocks []wire.Thinking, own string) string {
+func (s *Sealer) Call(owner *tenancy.Principal, maker id.Deployment, blocks []wire.Thinking, own string) string {
 	if len(blocks) == 0 || own == "" {
 		return own
 	}
-	call := sealedCall{ID: own, Maker: x.last().Deployment.ID}
+	call := sealedCall{ID: own, Maker: maker}
 	for _, b := range blocks {
 		call.Thinking = append(call.Thinking, sealedBlock{b.Text, b.Signature, b.Redacted})
 	}
@@ -82,7 +61,7 @@ func (p *Pipeline) sealedCallID(x *Exchange, blocks []wire.Thinking, own string)
 	if err != nil || len(plain) > mostSealed {
 		return own
 	}
-	sealed, err := p.deps.Seal(vault.NewSecret(p.packed(plain)), x.sealingContext("call"))
+	sealed, err := s.Seal(vault.NewSecret(s.packed(plain)), contextOf(owner, "call"))
 	out := callPrefix + base64.RawURLEncoding.EncodeToString(sealed)
 	if err != nil || len(out) > longestCall {
 		return own
@@ -92,9 +71,9 @@ func (p *Pipeline) sealedCallID(x *Exchange, blocks []wire.Thinking, own string)
 
 // packed compresses a text. Proofs are base64 of random bytes, so only the lengths of codes help,
 // and no search for repetitions.
-func (p *Pipeline) packed(plain []byte) string {
+func (s *Sealer) packed(plain []byte) string {
 	var out strings.Builder
-	w, reused := p.packers.Get().(*flate.Writer)
+	w, reused := s.packers.Get().(*flate.Writer)
 	if reused {
 		w.Reset(&out)
 	} else {
@@ -102,13 +81,13 @@ func (p *Pipeline) packed(plain []byte) string {
 	}
 	_, _ = w.Write(plain) // a Builder takes everything
 	_ = w.Close()
-	p.packers.Put(w)
+	s.packers.Put(w)
 	return out.String()
 }
 
 // openCall returns what the id of a call stands for; not ok for an id that was not sealed here, or
 // for another tenant.
-func (p *Pipeline) openCall(x *Exchange, text string) (call sealedCall, ok bool) {
+func (s *Sealer) openCall(owner *tenancy.Principal, text string) (call sealedCall, ok bool) {
 	encoded, ok := strings.CutPrefix(text, callPrefix)
 	if !ok || len(text) > longestCall {
 		return call, false
@@ -117,7 +96,7 @@ func (p *Pipeline) openCall(x *Exchange, text string) (call sealedCall, ok bool)
 	if err != nil {
 		return call, false
 	}
-	packed, err := p.deps.Open(sealed, x.sealingContext("call"))
+	packed, err := s.Open(sealed, contextOf(owner, "call"))
 	if err != nil {
 		return call, false
 	}
@@ -125,9 +104,10 @@ func (p *Pipeline) openCall(x *Exchange, text string) (call sealedCall, ok bool)
 	return call, err == nil && json.Unmarshal(plain, &call) == nil
 }
 
-// withOwnIDs gives the calls of a request, and their results, the ids that their provider knows, and
-// puts the reasoning back in its place. Ids that cannot be opened stay: codecs shorten them.
-func (p *Pipeline) withOwnIDs(x *Exchange, r *wire.Request) {
+// Restore gives the calls of a request, and their results, the ids that their provider knows, and
+// puts the reasoning back in its place. Ids that cannot be opened stay: codecs shorten them. It
+// reports whether it has put back any reasoning.
+func (s *Sealer) Restore(owner *tenancy.Principal, r *wire.Request) (reasoned bool) {
 	opened := map[string]sealedCall{}
 	open := func(text string) (sealedCall, bool) {
 		call, known := opened[text]
@@ -135,14 +115,14 @@ func (p *Pipeline) withOwnIDs(x *Exchange, r *wire.Request) {
 			return call, call.ID != ""
 		}
 		if strings.HasPrefix(text, callPrefix) {
-			call, _ = p.openCall(x, text)
+			call, _ = s.openCall(owner, text)
 			opened[text] = call
 		}
 		return call, call.ID != ""
 	}
 	for i := range r.Messages {
 		m := &r.Messages[i]
-		reasoned := slices.ContainsFunc(m.Parts, isProven)
+		kept := slices.ContainsFunc(m.Parts, isProven)
 		for j := 0; j < len(m.Parts); j++ {
 			part := &m.Parts[j]
 			if part.Result != nil {
@@ -157,8 +137,8 @@ func (p *Pipeline) withOwnIDs(x *Exchange, r *wire.Request) {
 			if !ok {
 				continue
 			}
-			if part.Call.ID = call.ID; reasoned {
-				continue // the caller has kept it
+			if part.Call.ID = call.ID; kept {
+				continue // the caller has the reasoning still
 			}
 			at := j
 			if first := slices.IndexFunc(m.Parts, isCall); first == j {
@@ -167,9 +147,10 @@ func (p *Pipeline) withOwnIDs(x *Exchange, r *wire.Request) {
 			blocks := call.parts()
 			m.Parts = slices.Insert(m.Parts, at, blocks...)
 			j += len(blocks)
-			x.mu.reasoned = true
+			reasoned = true
 		}
 	}
+	return reasoned
 }
 
 func isCall(p wire.Part) bool { return p.Call != nil }
@@ -191,30 +172,30 @@ func (c *sealedCall) parts() []wire.Part {
 	return out
 }
 
-// ownIDs appends to edits, which are in order, those that replace the ids of calls in a body that is
+// AppendCalls appends to edits, which are in order, those that replace the ids of calls in a body that is
 // passed on. They need no search for anything but the prefix: a text of the caller's that has it is
 // escaped, and not after the name of an id.
-func (p *Pipeline) ownIDs(x *Exchange, edits []splice.Edit) []splice.Edit {
+func (s *Sealer) AppendCalls(edits []splice.Edit, owner *tenancy.Principal, body []byte) []splice.Edit {
 	const quoted = `"` + callPrefix
-	if !x.op.Endpoint.IsChat() || !bytes.Contains(x.Body, []byte(quoted)) {
+	if !bytes.Contains(body, []byte(quoted)) {
 		return edits
 	}
 	more := len(edits)
 	for from := 0; ; {
-		i := bytes.Index(x.Body[from:], []byte(quoted))
+		i := bytes.Index(body[from:], []byte(quoted))
 		if i < 0 {
 			break
 		}
 		begin := from + i
-		length := bytes.IndexByte(x.Body[begin+1:], '"')
+		length := bytes.IndexByte(body[begin+1:], '"')
 		if length < 0 {
 			break
 		}
 		end := begin + length + 2
 		inside := func(e splice.Edit) bool { return e.Off < end && begin < e.End }
-		if from = end; isID(x.Body[:begin]) && !slices.ContainsFunc(edits[:more], inside) {
-			text := string(x.Body[begin+1 : end-1])
-			if call, ok := p.openCall(x, text); ok {
+		if from = end; isID(body[:begin]) && !slices.ContainsFunc(edits[:more], inside) {
+			text := string(body[begin+1 : end-1])
+			if call, ok := s.openCall(owner, text); ok {
 				text = call.ID
 			}
 			edits = append(edits, splice.Edit{Off: begin, End: end, With: string(splice.Quote(nil, openai.CallID(text)))})

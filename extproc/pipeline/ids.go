@@ -1,40 +1,45 @@
 package pipeline
 
 import (
-	"encoding/base64"
 	"errors"
-	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
-	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/sealed"
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-const (
-	sealedPrefix = "resp_mgw1_" // begins the id of a response whose maker is sealed in it
-	longestID    = 512          // bytes of an id that callers accept
-)
+// Ids that callers get instead of a provider's; see package sealed.
 
-// isSealed reports whether an id has the form of those that sealedID returns.
-func isSealed(id string) bool { return strings.HasPrefix(id, sealedPrefix) }
-
-// sealingContext names who may send a sealed id of some kind back: the key's team, else its user,
-// else the key alone, each within its organization. A provider's account has the responses of all
-// tenants, so without it a tenant could read what another one's id stands for.
-func (x *Exchange) sealingContext(kindOfID string) string {
-	of := &x.Principal
-	kind, owner := "key", of.Account().Hex()
-	switch {
-	case of.Team != "":
-		kind, owner = "team", string(of.Team)
-	case of.User != "":
-		kind, owner = "user", string(of.User)
+// sealsCalls reports whether the caller's language has no member for reasoning, and ids for calls.
+func (x *Exchange) sealsCalls() bool {
+	if x.op.Language.Name() != wire.OpenAI {
+		return false
 	}
-	return fmt.Sprintf("%s/%q/%s/%q", kindOfID, of.Organization, kind, owner)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.mu.request == nil || !x.mu.request.Functions
+}
+
+// sealCalls puts the reasoning of a whole response into the ids of its calls.
+func (p *Pipeline) sealCalls(x *Exchange, r *wire.Response) {
+	if !x.sealsCalls() {
+		return
+	}
+	for i := range r.Choices {
+		if c := &r.Choices[i]; len(c.ToolCalls) > 0 {
+			c.ToolCalls[0].ID = p.sealedCallID(x, c.Thinking, c.ToolCalls[0].ID)
+		}
+	}
+}
+
+// sealedCallID returns the caller's id of a call that follows reasoning.
+func (p *Pipeline) sealedCallID(x *Exchange, reasoning []wire.Thinking, own string) string {
+	return p.sealer.Call(&x.Principal, x.last().Deployment.ID, sealed.Proven(reasoning), own)
 }
 
 // sealedID returns the caller's id of a response, as JSON, for the provider's. If there is none,
@@ -44,12 +49,10 @@ func (p *Pipeline) sealedID(x *Exchange, raw []byte) string {
 	if s.sealed != "" && s.raw == string(raw) { // each event of a stream repeats it
 		return s.sealed
 	}
-	plain := string(x.last().Deployment.ID) + "\x00" + string(splice.Plain(raw[1:len(raw)-1]))
-	sealed, err := p.deps.Seal(vault.NewSecret(plain), x.sealingContext("response"))
-	out := sealedPrefix + base64.RawURLEncoding.EncodeToString(sealed)
-	if err != nil || len(out) > longestID {
+	out, err := p.sealer.Response(&x.Principal, x.last().Deployment.ID, string(splice.Plain(raw[1:len(raw)-1])))
+	if err != nil {
 		p.deps.Logger.Warn("the id of a stored response cannot be sealed, so the response cannot be continued", slog.String("request_id", string(x.ID)),
-			slog.Int("length", len(out)), slog.Any("error", err))
+			slog.Any("error", err))
 		out = x.op.ReplyID(x.ID)
 	}
 	s.raw, s.sealed = string(raw), `"`+out+`"`
@@ -58,26 +61,17 @@ func (p *Pipeline) sealedID(x *Exchange, raw []byte) string {
 
 // unseal returns the deployment that made a response, and the provider's id of it.
 func (p *Pipeline) unseal(x *Exchange, text string) (made id.Deployment, previous string, err error) {
-	encoded := strings.TrimPrefix(text, sealedPrefix)
-	if len(text) > longestID {
+	made, previous, err = p.sealer.OpenResponse(&x.Principal, text)
+	switch {
+	case errors.Is(err, sealed.ErrUnknown):
 		return "", "", unknownResponse()
-	}
-	sealed, err := base64.RawURLEncoding.DecodeString(encoded)
-	if err != nil || base64.RawURLEncoding.EncodeToString(sealed) != encoded { // the decoder skips line feeds
-		return "", "", unknownResponse()
-	}
-	plain, err := p.deps.Open(sealed, x.sealingContext("response"))
-	if errors.Is(err, vault.ErrLocked) {
+	case err != nil:
 		return "", "", &fault.Error{
 			Kind: fault.Unavailable, Code: "encryption_key_unavailable", RetryAfter: time.Second, Err: err,
 			Detail: "The gateway cannot read previous_response_id yet, because its encryption key has not come; try again in a moment.",
 		}
 	}
-	deployment, previous, ok := strings.Cut(plain.Reveal(), "\x00")
-	if err != nil || !ok {
-		return "", "", unknownResponse()
-	}
-	return id.Deployment(deployment), previous, nil
+	return made, previous, nil
 }
 
 // appendIDs appends the edits that give the caller its own ids instead of a provider's, in no order.
