@@ -110,7 +110,7 @@ func importRows() []importRow {
 		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"cluster/cloud", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/cloud", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/gemini", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/wire"}},
 		{"extproc/operation", []string{
 			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",

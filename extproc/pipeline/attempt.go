@@ -196,7 +196,7 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}
 	}
 	if v := p.variation(x, d.Provider); v != nil {
-		v.plan(&x.Facts, &plan)
+		v.Plan(&x.Facts, &plan)
 	}
 	edits := x.Facts.Edits(nil, &plan)
 	if x.op.Endpoint.IsChat() {

@@ -102,7 +102,7 @@ type Settings struct {
 type Pipeline struct {
 	deps       Deps
 	providers  map[string]*provider.Provider
-	variations map[string]*variation // by provider
+	variations map[string]*provider.Variation // by provider
 	operations operation.Table
 	composers  map[wire.Dialect]*compose.Language
 	entry      []stage // on the request's headers
@@ -129,7 +129,7 @@ func NewPipeline(deps Deps) *Pipeline {
 	p.admission = &admission.Controller{Budgets: deps.Budgets, Rates: deps.Rates, ThrottleFactor: deps.ThrottleFactor, MaxParallel: deps.Settings.MaxParallel}
 	p.sealer = &sealed.Sealer{Seal: deps.Seal, Open: deps.Open}
 	rows := provider.Providers()
-	p.variations = variations(rows)
+	p.variations = provider.Variations(rows)
 	for _, row := range rows {
 		p.providers[row.Name] = &row
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -56,7 +57,7 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 	}
 	if language == x.op.Language.Name() {
 		if v := p.variation(x, d.Provider); x.op.Generates() && v != nil && !d.DropParams && !x.Options.DropParams {
-			return v.rejects(&x.Facts)
+			return v.Rejects(&x.Facts)
 		}
 		return nil
 	}
@@ -92,4 +93,12 @@ func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) (d
 		}
 	}
 	return p.encodedLocked(x, a.Provider, a.language, t)
+}
+
+// variation returns how a provider's requests differ from the caller's; nil if they do not.
+func (p *Pipeline) variation(x *Exchange, name string) *provider.Variation {
+	if x.op.Endpoint != driver.Chat && x.op.Endpoint != driver.Embeddings {
+		return nil
+	}
+	return p.variations[name]
 }

@@ -10,4 +10,6 @@
 // Those are for callers of OpenAI's chats. Callers of Anthropic's messages have theirs in
 // testdata/messages/<name>, and callers of completions in testdata/completions/<name>: matrices of
 // what a response may have, whole and streamed, that the suite rejects if a cell is missing.
+//
+// A provider that almost speaks a language has a Variation: the edits of requests that are passed on.
 package provider

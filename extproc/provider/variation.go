@@ -1,30 +1,29 @@
-package pipeline
+package provider
 
 import (
 	"bytes"
 	"reflect"
 
 	"github.com/modelgateway/modelgateway/extproc/driver"
-	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// variation is how a provider's chats and embeddings differ from the language that it speaks, in the terms of a
+// Variation is how a provider's chats and embeddings differ from the language that it speaks, in the terms of a
 // request that is passed on.
-type variation struct {
+type Variation struct {
 	driver.Variation
 	lacks splice.FieldSet
 }
 
-// variations returns those of the providers that differ, by name.
-func variations(rows []provider.Provider) map[string]*variation {
-	out := make(map[string]*variation)
+// Variations returns those of the providers that differ, by name.
+func Variations(rows []Provider) map[string]*Variation {
+	out := make(map[string]*Variation)
 	for i := range rows {
 		of := rows[i].Variation
 		if reflect.ValueOf(of).IsZero() {
 			continue
 		}
-		v := &variation{Variation: of}
+		v := &Variation{Variation: of}
 		for _, name := range of.Lacks {
 			if f, ok := splice.FieldNamed([]byte(name)); ok {
 				v.lacks |= splice.Set(f)
@@ -35,17 +34,9 @@ func variations(rows []provider.Provider) map[string]*variation {
 	return out
 }
 
-// variation returns how a provider's requests differ from the caller's; nil if they do not.
-func (p *Pipeline) variation(x *Exchange, provider string) *variation {
-	if x.op.Endpoint != driver.Chat && x.op.Endpoint != driver.Embeddings {
-		return nil
-	}
-	return p.variations[provider]
-}
-
-// rejects returns an error for the first parameter of a request that the provider lacks. A value that
+// Rejects returns an error for the first parameter of a request that the provider lacks. A value that
 // changes nothing is removed, and is no reason.
-func (v *variation) rejects(r *splice.Request) error {
+func (v *Variation) Rejects(r *splice.Request) error {
 	if v.lacks&r.Present() == 0 {
 		return nil
 	}
@@ -57,8 +48,8 @@ func (v *variation) rejects(r *splice.Request) error {
 	return nil
 }
 
-// plan adds the edits that make the caller's request one of the provider's.
-func (v *variation) plan(r *splice.Request, plan *splice.Plan) {
+// Plan adds the edits that make the caller's request one of the provider's.
+func (v *Variation) Plan(r *splice.Request, plan *splice.Plan) {
 	plan.Remove |= v.lacks
 	if v.NoUser {
 		plan.Remove |= splice.Set(splice.User)

@@ -1,4 +1,4 @@
-package pipeline
+package provider_test
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestPassedRequestsAreTheProvidersOwn(t *testing.T) {
 		dropped = "dropped"
 		m       = `"messages":[{"role":"user","content":"a"}]`
 	)
-	varied := variations(provider.Providers())
+	varied := provider.Variations(provider.Providers())
 	for _, c := range []struct{ provider, body, want string }{
 		{"deepseek", `{"model":"m", ` + m + ` ,"max_completion_tokens": 9}`, `{"model":"m","max_tokens":9, ` + m + `}`},
 		{"deepseek", `{"model":"m",` + m + `,"max_tokens":5,"max_completion_tokens":9}`, `{"model":"m",` + m + `,"max_tokens":9}`},
@@ -55,9 +55,9 @@ func TestPassedRequestsAreTheProvidersOwn(t *testing.T) {
 		got := string(body)
 		if v := varied[c.provider]; v != nil {
 			var plan splice.Plan
-			v.plan(&r, &plan)
+			v.Plan(&r, &plan)
 			got = string(splice.Apply(nil, body, r.Edits(nil, &plan)))
-			if err := v.rejects(&r); err != nil && !drop {
+			if err := v.Rejects(&r); err != nil && !drop {
 				got = fault.From(err).Param
 			}
 		}
@@ -82,7 +82,7 @@ func TestLackedParametersAreFields(t *testing.T) {
 // Most requests need no edit for their provider, and are not copied.
 func BenchmarkVariation(b *testing.B) {
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"Hello"}],"max_tokens":5}`)
-	v := variations(provider.Providers())["deepseek"]
+	v := provider.Variations(provider.Providers())["deepseek"]
 	var r splice.Request
 	if err := splice.Scan(body, &r); err != nil {
 		b.Fatal(err)
@@ -90,7 +90,7 @@ func BenchmarkVariation(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var plan splice.Plan
-		v.plan(&r, &plan)
+		v.Plan(&r, &plan)
 		if edits := r.Edits(nil, &plan); len(edits) > 0 {
 			b.Fatal("it is edited")
 		}
