@@ -129,11 +129,12 @@ func (o *Operation) ErrorBody(e *fault.Error, request string) []byte {
 	return o.Language.EncodeError(e, request)
 }
 
-// Hears reports whether the operation reads sound, and Speaks whether it makes sound.
+// Hears reports whether the operation reads sound.
 func (o *Operation) Hears() bool {
 	return o.Endpoint == driver.Transcriptions || o.Endpoint == driver.Translations
 }
 
+// Speaks reports whether the operation makes sound.
 func (o *Operation) Speaks() bool { return o.Endpoint == driver.Speech }
 
 // HasSound reports whether the operation reads or makes sound.
