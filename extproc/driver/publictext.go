@@ -43,7 +43,7 @@ func looksLikeMarkup(s string) bool {
 // looksLikeKey recognises keys of the providers known here, also inside
 // quotes and after "key=".
 func looksLikeKey(word string) bool {
-	for _, prefix := range []string{"sk-", "sk_", "gsk_", "xai-", "pplx-", "fw_", "tgp_", "AIza", "AQ."} {
+	for _, prefix := range []string{"sk-", "sk_", "gsk_", "xai-", "pplx-", "fw_", "tgp_", "AIza", "AQ.", "jina_", "pa-"} {
 		if at := strings.Index(word, prefix); at >= 0 && len(word)-at > len(prefix)+4 {
 			if at == 0 || !isWordByte(word[at-1]) {
 				return true

@@ -244,8 +244,8 @@ func authority(e catalog.Endpoint) string {
 // credentialHeaders are the headers in which providers take a credential or the
 // version of their API. An attempt removes those that it does not set: they may be left
 // from the attempt before it.
-func credentialHeaders() [8]string {
-	return [8]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
+func credentialHeaders() [9]string {
+	return [9]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
 }
 
 // headersToRemove returns the caller's headers that providers do not get, and the headers

@@ -64,8 +64,9 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 		return nil
 	}
 	t, _ := p.consumed(x, &r.outcome, AttemptFailure{})
-	end, n := len(r.out)-1, strconv.FormatInt(t.Input, 10)
-	r.out = splice.Apply(nil, r.out, []splice.Edit{{Off: end, End: end, With: `,"usage":{"prompt_tokens":` + n + `,"total_tokens":` + n + `}`}})
+	o, n := splice.ReadObject(r.out), strconv.FormatInt(t.Input, 10)
+	o.Set("usage", []byte(`{"prompt_tokens":`+n+`,"total_tokens":`+n+`}`)) // also in place of an impossible one
+	r.out = o.Append(nil)
 	return nil
 }
 

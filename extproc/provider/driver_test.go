@@ -3,6 +3,7 @@ package provider_test
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ func TestProvidersAreComplete(t *testing.T) {
 			t.Errorf("incomplete or double row %+v", p)
 			continue
 		}
-		if _, ok := p.Driver.Serves(driver.Target{}, driver.Chat); !ok || codec(p) == nil {
-			t.Errorf("%s serves no chats", p.Name)
+		if _, ok := p.Driver.Serves(driver.Target{}, driver.Chat); ok != (codec(p) != nil) || !ok && !rewrites(p) {
+			t.Errorf("%s serves chats: %v", p.Name, ok)
 		}
 		seen[p.Name] = true
 		if (p.BaseURL == "") != p.NeedsBase {
@@ -37,6 +38,20 @@ func TestProvidersAreComplete(t *testing.T) {
 	if _, ok := byName("nobody"); ok {
 		t.Error("there is a provider called nobody")
 	}
+}
+
+// rewrites reports whether a provider has a language of its own for another endpoint than chats.
+func rewrites(p provider.Provider) bool {
+	_, ok := p.Driver.(driver.Rewriter)
+	return ok && slices.ContainsFunc(rewrittenEndpoints(), func(e rewrittenEndpoint) bool {
+		_, ok := p.Driver.Serves(driver.Target{}, e.endpoint)
+		return ok
+	})
+}
+
+// chatting returns the providers that serve chats.
+func chatting() []provider.Provider {
+	return slices.DeleteFunc(provider.Providers(), func(p provider.Provider) bool { return codec(p) == nil })
 }
 
 // codec returns the translator of a provider's language of chats.

@@ -15,7 +15,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
-	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -262,7 +261,7 @@ type tester interface {
 // checkEncode runs every driver over a request.
 func checkEncode(t tester, ask *wire.Request, drop bool) {
 	t.Helper()
-	for _, p := range provider.Providers() {
+	for _, p := range chatting() {
 		for _, native := range []bool{false, true} {
 			out, err := codec(p).Encode(ask, driver.Target{
 				Model: "m", DropParams: drop, Features: driver.Features{JSONSchema: native, AdaptiveThinking: native},
@@ -400,7 +399,7 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		m := dialect.Meta{ID: "i", Model: "m"}
-		for _, p := range provider.Providers() {
+		for _, p := range chatting() {
 			if p.Like != "" {
 				continue
 			}

@@ -4,11 +4,15 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/cohere"
+	"github.com/modelgateway/modelgateway/extproc/deepgram"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/elevenlabs"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
+	"github.com/modelgateway/modelgateway/extproc/jina"
 	"github.com/modelgateway/modelgateway/extproc/mistral"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/responses"
+	"github.com/modelgateway/modelgateway/extproc/voyage"
 )
 
 // Provider is what is known of a provider without asking it.
@@ -42,6 +46,12 @@ func Providers() []Provider {
 		{Name: "cohere_chat", BaseURL: "https://api.cohere.com", NeedsKey: true, Like: "cohere", Driver: cohere.Driver{}, Features: cohere.Features, Variation: driver.Variation{NoUser: true}}, // LiteLLM's name
 		{Name: "mistral", BaseURL: "https://api.mistral.ai/v1", NeedsKey: true, Driver: mistral.Driver{}, Features: mistral.Features, Variation: driver.Variation{OutputSize: true, NoUser: true}},
 		{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com", NeedsKey: true, Driver: gemini.Driver{}, Features: gemini.Features},
+
+		// Those without chats.
+		{Name: "deepgram", BaseURL: "https://api.deepgram.com/v1", NeedsKey: true, Driver: deepgram.Driver{}},
+		{Name: "elevenlabs", BaseURL: "https://api.elevenlabs.io", NeedsKey: true, Driver: elevenlabs.Driver{}},
+		{Name: "jina_ai", BaseURL: "https://api.jina.ai/v1", NeedsKey: true, Driver: jina.Driver{}},
+		{Name: "voyage", BaseURL: "https://api.voyageai.com/v1", NeedsKey: true, Driver: voyage.Driver{}},
 	}
 	for _, c := range compatible() {
 		rows = append(rows, c.row())

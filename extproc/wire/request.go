@@ -16,6 +16,10 @@ const (
 	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
 	Cohere      Dialect = "cohere"      // POST /v2/chat; of providers only
 	Gemini      Dialect = "gemini"      // generateContent; of providers only
+	Voyage      Dialect = "voyage"      // embeddings and rankings of Voyage; of providers only
+	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
+	ElevenLabs  Dialect = "elevenlabs"  // speech and transcriptions of ElevenLabs; of providers only
+	Deepgram    Dialect = "deepgram"    // speech and transcriptions of Deepgram; of providers only
 )
 
 // Request is what a caller wants from a model.

@@ -1,0 +1,69 @@
+package deepgram
+
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// vendor names the provider in texts for callers.
+const vendor = "Deepgram"
+
+// Driver is the driver of Deepgram's API.
+type Driver struct{}
+
+// pathOf returns the path of an endpoint under the version; empty if Deepgram does not serve it.
+func pathOf(e driver.Endpoint) string {
+	switch e { //nolint:exhaustive // no other one is served
+	case driver.Speech:
+		return "/speak"
+	case driver.Transcriptions:
+		return "/listen"
+	}
+	return ""
+}
+
+// Serves returns Deepgram's language for speech and transcriptions.
+func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	if pathOf(e) == "" {
+		return "", false
+	}
+	return wire.Deepgram, true
+}
+
+// Codec returns nil: Deepgram has no chats.
+func (Driver) Codec(wire.Dialect) driver.Codec { return nil }
+
+// Address returns the endpoint under the base path, with the query of the rewritten request. A token that
+// Deepgram has granted for a time is a bearer's, and a key is not.
+func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
+	path := pathOf(op.Endpoint)
+	if path == "" {
+		return driver.Call{}, driver.NotServed(vendor)
+	}
+	var headers []driver.Header
+	if !t.APIKey.IsEmpty() {
+		scheme, key := "Token ", t.APIKey.Reveal()
+		if strings.Count(key, ".") == 2 {
+			scheme = "Bearer "
+		}
+		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret(scheme + key)})
+	}
+	base := driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
+	return driver.Call{Path: base + path + op.Place, Headers: driver.WithHeaders(headers, t.Headers)}, nil
+}
+
+// Rewrite writes a request in Deepgram's form.
+func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+	if r.Endpoint == driver.Speech {
+		return speech(r.Members(), t)
+	}
+	return listen(r, t)
+}
+
+// Restore writes a transcription in the form that the caller requested.
+func (Driver) Restore(r *driver.Original, body []byte, _ string) (driver.Restored, error) {
+	return heard(r, body)
+}
