@@ -217,3 +217,35 @@ func TestWhichGuardrailsApply(t *testing.T) {
 		}
 	}
 }
+
+// TestTranscriptionsWithGuardrails examines what is heard, in each form in which providers send it.
+func TestTranscriptionsWithGuardrails(t *testing.T) {
+	t.Parallel()
+	always, stops := bothHooks(""), greeting("block", guardrails.PostCall)
+	always.DefaultOn = true
+	k := newKit(t, sold(bySecond()), withGuardrails(t, map[string]guardrails.Guardrail{"polite": always, "strict": stops}))
+	for media, heard := range map[string]string{
+		"text/plain; charset=utf-8": "Hi there.", "application/x-subrip": "1\n00:00:00,000 --> 00:00:02,500\nHi there.\n", "application/json": `{"text":"Hi there."}`,
+	} {
+		e := k.open(t)
+		if out := e.request(toForm(e, "/v1/audio/transcriptions"), form("file", wav(2500), "model=fast", "response_format=srt")); out.refused != nil {
+			t.Fatalf("rejected: %+v", out.refused)
+		}
+		a := e.answer(came{status: 200, headers: []string{"content-type", media}, pieces: []string{heard}})
+		if want := strings.Replace(heard, "Hi there", "[GREETING]", 1); a.status != 200 || a.body != want || a.headers["content-length"] != itoa(len(want)) {
+			t.Errorf("%s: the caller gets %d %v %q", media, a.status, a.headers, a.body)
+		}
+		if found := k.event(e.uuid).Violations; len(found) != 2 || found[1].Hook != guardrails.PostCall || found[1].Action != "anonymize" {
+			t.Errorf("%s: recorded %+v", media, found)
+		}
+		e = k.open(t)
+		if out := e.request(toForm(e, "/v1/audio/transcriptions"), form("file", wav(2500), "model=fast", "guardrail_id=strict", "response_format=text")); out.refused != nil {
+			t.Fatalf("rejected: %+v", out.refused)
+		}
+		a = e.answer(came{status: 200, headers: []string{"content-type", media}, pieces: []string{heard}})
+		if a.status != 400 || strings.Contains(a.body, "Hi there") || !strings.Contains(a.body, `"guardrail_blocked"`) {
+			t.Errorf("%s, blocked: the caller gets %d %q", media, a.status, a.body)
+		}
+	}
+	k.settled()
+}

@@ -17,8 +17,24 @@ type chain struct {
 	place func() string // where the text is, for records
 	fixed bool          // the text cannot be changed: what would be replaced is blocked
 	quiet bool          // the text was examined before: findings are not recorded again
+	part  part          // the engines that see the text
 
 	replaced bool // set when something is replaced
+}
+
+// part is some of the engines of a chain.
+type part uint8
+
+const (
+	every      part = iota
+	labelled        // those that read labels, and what puts back values
+	unlabelled      // the others
+)
+
+// has reports whether a step is in the part.
+func (p part) has(t *step) bool {
+	_, reads := t.scanner.(engine.Labelled)
+	return p == every || (p == labelled) == (reads || t.scanner == nil)
 }
 
 // step is one engine's part of a chain.
@@ -34,12 +50,20 @@ type step struct {
 }
 
 // begin begins another text.
-func (c *chain) begin(kind texts.Kind, role texts.Role) {
+func (c *chain) begin(kind texts.Kind, role texts.Role) { c.beginLabelled(kind, role, nil) }
+
+// beginLabelled begins another text. Engines that read labels know its label.
+func (c *chain) beginLabelled(kind texts.Kind, role texts.Role, label []byte) {
 	for i := range c.steps {
 		t := &c.steps[i]
 		t.text, t.at, t.from, t.replaced = t.text[:0], 0, 0, false
-		if t.scanner != nil {
-			t.scanner.Begin(kind, role)
+		if t.scanner == nil {
+			continue
+		}
+		t.scanner.Begin(kind, role)
+		if _, reads := t.scanner.(engine.Labelled); reads && len(label) > 0 {
+			t.text = append(t.text, label...)
+			t.at, t.from = len(label), -len(label)
 		}
 	}
 }
@@ -48,6 +72,9 @@ func (c *chain) begin(kind texts.Kind, role texts.Role) {
 // itself if nothing changes.
 func (c *chain) push(ctx context.Context, piece []byte, end bool) ([]byte, error) {
 	for i := range c.steps {
+		if !c.part.has(&c.steps[i]) {
+			continue
+		}
 		var err error
 		if piece, err = c.steps[i].push(ctx, c, piece, end); err != nil {
 			return nil, err
@@ -131,6 +158,11 @@ func (t *step) scan(ctx context.Context, c *chain, text []byte, end bool) ([]byt
 // once takes a whole text, and reports whether it changes.
 func (c *chain) once(ctx context.Context, kind texts.Kind, role texts.Role, text []byte) (out []byte, changed bool, err error) {
 	c.begin(kind, role)
+	return c.rest(ctx, text)
+}
+
+// rest takes the whole of a text that has begun, and reports whether it changes.
+func (c *chain) rest(ctx context.Context, text []byte) (out []byte, changed bool, err error) {
 	if out, err = c.push(ctx, text, true); err != nil {
 		return nil, false, err
 	}

@@ -12,21 +12,38 @@ import (
 )
 
 // jsonText takes JSON, whole or in pieces, and passes each string in it through a chain as a text of its
-// own, and the digits of each number likewise. What is not JSON after all is a text from there on. JSON stays JSON: only the
-// contents of strings change, and those of members' names not even then; a number in which something is replaced becomes a string.
+// own, and the digits of each number likewise. The name of a member is the label of its value. What is not JSON after all
+// is a text from there on. JSON stays JSON: only the contents of strings change, and those of members' names not even then; a
+// number in which something is replaced becomes a string.
 type jsonText struct {
 	c    *chain
 	kind texts.Kind
 	role texts.Role
 
+	whole bool      // the JSON comes whole, so that strings with JSON in them can be told
+	free  bool      // names of members may change, as nobody has agreed on them
+	depth int       // how many such strings are around
+	child *jsonText // for such strings
+
 	state jsonState
-	open  []byte // the objects and arrays around: '{' or '['
-	esc   []byte // the beginning of an escape
-	name  []byte // the name that is being read, as it came
-	bare  []byte // the number or literal that is being read
-	inner []byte // scratch
+	open  []level // the objects and arrays around
+	names []byte  // the names of the members around, which open refers to
+	esc   []byte  // the beginning of an escape
+	name  []byte  // the name that is being read, as it came
+	bare  []byte  // the number or literal that is being read
+	inner []byte  // scratch
+	tag   []byte  // scratch for a label
 	out   []byte
 }
+
+// level is an object or array around what is read.
+type level struct {
+	kind     byte // '{' or '['
+	from, to int  // in names, the name of the member that is read; an array has that of the object around
+}
+
+// longestLabel bounds what is kept of a member's name, in bytes.
+const longestLabel = 64
 
 // jsonState is what may come next.
 type jsonState uint8
@@ -47,7 +64,7 @@ const (
 // begin begins another JSON text.
 func (j *jsonText) begin(kind texts.Kind, role texts.Role) {
 	j.kind, j.role = kind, role
-	j.state, j.open, j.esc, j.name, j.bare = beforeValue, j.open[:0], j.esc[:0], j.name[:0], j.bare[:0]
+	j.state, j.open, j.names, j.esc, j.name, j.bare = beforeValue, j.open[:0], j.names[:0], j.esc[:0], j.name[:0], j.bare[:0]
 }
 
 // push takes a piece, and returns what can be passed on; valid until the next call.
@@ -164,8 +181,8 @@ func (j *jsonText) structure(piece []byte) int {
 		}
 		if j.state == inValue || j.state == inName {
 			j.out = append(j.out, piece[:i]...)
-			j.c.begin(j.kind, j.role)
 			if j.name = j.name[:0]; j.state == inValue {
+				j.c.beginLabelled(j.kind, j.role, j.label(`": "`))
 				j.out = append(j.out, '"')
 			} else {
 				j.name = append(j.name, '"')
@@ -186,7 +203,7 @@ func scalar(c byte) bool {
 
 // next takes a character outside of strings and scalars, and reports whether it can stand there.
 func (j *jsonText) next(c byte) bool {
-	object := len(j.open) > 0 && j.open[len(j.open)-1] == '{'
+	object := len(j.open) > 0 && j.open[len(j.open)-1].kind == '{'
 	switch {
 	case c == '"' && (j.state == firstName || j.state == nextName):
 		j.state = inName
@@ -197,15 +214,22 @@ func (j *jsonText) next(c byte) bool {
 			j.state = nextName
 		}
 	case c == '}' && object && (j.state == firstName || j.state == afterValue), c == ']' && !object && len(j.open) > 0 && (j.state == firstElement || j.state == afterValue):
+		if last := j.open[len(j.open)-1]; object {
+			j.names = j.names[:last.from]
+		}
 		j.open, j.state = j.open[:len(j.open)-1], afterValue
 	case j.state != beforeValue && j.state != firstElement:
 		return false
 	case c == '"':
 		j.state = inValue
 	case c == '{':
-		j.open, j.state = append(j.open, c), firstName
+		j.open, j.state = append(j.open, level{'{', len(j.names), len(j.names)}), firstName
 	case c == '[':
-		j.open, j.state = append(j.open, c), firstElement
+		l := level{kind: '['}
+		if n := len(j.open); n > 0 {
+			l.from, l.to = j.open[n-1].from, j.open[n-1].to
+		}
+		j.open, j.state = append(j.open, l), firstElement
 	case scalar(c) && len(j.open) > 0:
 		j.state = inScalar
 	default:
@@ -261,7 +285,8 @@ func (j *jsonText) endScalar(ctx context.Context) error {
 	}
 	out, changed, err := text, false, error(nil)
 	if text != nil {
-		out, changed, err = j.c.once(ctx, j.kind, j.role, text)
+		j.c.beginLabelled(j.kind, j.role, j.label(`": `))
+		out, changed, err = j.c.rest(ctx, text)
 	}
 	switch {
 	case err != nil:
@@ -294,7 +319,7 @@ func (j *jsonText) str(ctx context.Context, piece []byte) (int, error) {
 			j.esc = append(j.esc, c)
 			i++
 		case c == '"':
-			if err := j.escaped(ctx, text, true); err != nil {
+			if err := j.endString(ctx, text); err != nil {
 				return 0, err
 			}
 			j.out = append(j.out, '"')
@@ -386,16 +411,19 @@ func (j *jsonText) readName(ctx context.Context, piece []byte) (int, error) {
 	return len(piece), nil
 }
 
-// endName examines a complete name, or one that broke off. It cannot be changed.
+// endName examines a complete name, or one that broke off. It cannot be changed, if it is not free.
 func (j *jsonText) endName(ctx context.Context) error {
 	text, err := jsontext.AppendUnquote(j.inner[:0], j.name)
 	if err != nil {
 		text = append(text[:0], j.name[1:]...)
 	}
 	j.inner, j.esc = text, j.esc[:0]
+	j.named(text)
 	fixed := j.c.fixed
-	j.c.fixed = true
-	_, _, err = j.c.once(ctx, j.kind, j.role, text)
-	j.c.fixed = fixed
+	j.c.fixed = !j.free
+	out, changed, err := j.c.once(ctx, j.kind, j.role, text)
+	if j.c.fixed = fixed; changed && j.free {
+		j.name = append(appendInner(append(j.name[:0], '"'), out), '"')
+	}
 	return err
 }

@@ -143,6 +143,9 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 	w.c.quiet = t.Repeat
 	w.c.place = func() string { return w.at(t)() }
 	if t.JSON {
+		if t.Kind == texts.Content && !w.answer && isTokens(raw) {
+			return w.unread(t)
+		}
 		return w.document(ctx, t, raw)
 	}
 	plain := w.unquoted(raw)
@@ -155,9 +158,14 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 	var out []byte
 	var changed bool
 	var err error
-	if (t.Kind == texts.Arguments || t.Kind == texts.Content && w.structured && w.answer) && isJSON(plain) {
+	switch {
+	case (t.Kind == texts.Arguments || t.Kind == texts.Content && w.structured && w.answer) && isJSON(plain):
 		out, changed, err = w.inner(ctx, t, plain)
-	} else {
+	case !w.answer && isDocument(plain):
+		w.begin(t)
+		out, err = w.json.document(ctx, plain)
+		changed = w.c.replaced
+	default:
 		out, changed, err = w.c.once(ctx, t.Kind, t.Role, plain)
 	}
 	if err == nil && changed {
@@ -165,6 +173,16 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 		w.edits = append(w.edits, splice.Edit{Off: t.Off, End: t.End, With: string(quoted[1 : len(quoted)-1])})
 	}
 	return err
+}
+
+// isTokens reports whether JSON is a list of numbers: a text as tokens, which nobody can read here.
+func isTokens(raw []byte) bool {
+	for _, c := range raw[1:] {
+		if !space(c) {
+			return c >= '0' && c <= '9'
+		}
+	}
+	return false
 }
 
 // isJSON reports whether a text begins as an object or array does.
@@ -205,13 +223,18 @@ func (w *walk) document(ctx context.Context, t *texts.Text, raw []byte) error {
 // inner examines JSON, and reports whether its bytes change. Of a request they stay if nothing is replaced, as
 // providers cache prompts by their bytes. Of a response they are those that a stream would have.
 func (w *walk) inner(ctx context.Context, t *texts.Text, raw []byte) (out []byte, changed bool, err error) {
-	w.json.c = w.c
-	w.json.begin(t.Kind, t.Role)
-	w.c.replaced = false
+	w.begin(t)
 	if out, err = w.json.push(ctx, raw, true); err != nil {
 		return nil, false, err
 	}
 	return out, w.c.replaced || w.answer && !bytes.Equal(out, raw), nil
+}
+
+// begin begins a text that is JSON.
+func (w *walk) begin(t *texts.Text) {
+	w.json.c, w.json.whole, w.json.free = w.c, !w.answer, false
+	w.json.begin(t.Kind, t.Role)
+	w.c.replaced = false
 }
 
 // unquoted returns the text of the inside of a JSON string.
@@ -265,7 +288,7 @@ func (w *walk) unread(t *texts.Text) error {
 			Guardrail: u.guardrail, Engine: u.name, Hook: w.hook, Entity: unscannable, Action: string(action), Place: w.at(t)(), Count: 1,
 		})
 		if action == Block {
-			return w.s.blocked(u, w.hook, "a picture, sound or a file, which cannot be examined")
+			return w.s.blocked(u, w.hook, "a picture, sound, a file or tokens, which cannot be examined")
 		}
 	}
 	return nil

@@ -120,7 +120,7 @@ func (t *Stream) ends(f *field) bool {
 func (t *Stream) leave(ctx context.Context, dst []byte) ([]byte, error) {
 	over := func(f *field) bool {
 		return !f.seen && (t.ends(f) || slices.ContainsFunc(t.texts, func(x texts.Text) bool {
-			return !x.Repeat && x.Choice == f.id.choice && x.Off < x.End
+			return !x.Repeat && x.Kind != texts.Citation && x.Choice == f.id.choice && x.Off < x.End
 		}))
 	}
 	for _, f := range t.fields {
@@ -163,7 +163,7 @@ func (t *Stream) text(ctx context.Context, e *splice.Event, x *texts.Text) error
 		return nil
 	case x.Repeat && t.sibling(x):
 		return nil
-	case x.Repeat || x.JSON || x.Kind == texts.ToolName:
+	case x.Repeat || x.JSON || x.Kind == texts.ToolName || x.Kind == texts.Citation:
 		return t.whole(ctx, e, x)
 	}
 	begins := !t.flow.Bare && !t.reader.Choices()

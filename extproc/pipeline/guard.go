@@ -192,11 +192,17 @@ func withoutGuardrails(body []byte) []byte {
 // that they block, and is paid for it.
 func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	r := &x.response
-	if !x.guardrails.Post() || x.op.Hears() && r.head.media != x.op.Response {
+	if !x.guardrails.Post() {
 		return nil
 	}
 	start := p.deps.Now()
-	out, err := x.guardrails.Answer(ctx, x.op.Texts, r.out, x.structured())
+	var out []byte
+	var err error
+	if x.op.Hears() && r.head.media != x.op.Response { // text or subtitles
+		out, err = x.guardrails.Plain(ctx, r.out)
+	} else {
+		out, err = x.guardrails.Answer(ctx, x.op.Texts, r.out, x.structured())
+	}
 	p.since(&x.guardTime.response, start)
 	if err != nil {
 		r.fault = p.stopped(x, &r.outcome, err)

@@ -71,8 +71,10 @@ func chatRequestMember(name []byte) rule {
 // two names send the same text twice.
 func (w *walker) chatMessageMember(n node, name []byte, i int) rule {
 	switch string(name) {
-	case "role", "id", "tool_call_id", "annotations", "cache_control":
+	case "role", "id", "tool_call_id", "cache_control":
 		return rule{}
+	case "annotations":
+		return w.cited()
 	case "content":
 		return rule{kind: w.at.said, in: chatPart}
 	case "name":
@@ -98,8 +100,10 @@ func (w *walker) chatMessageMember(n node, name []byte, i int) rule {
 
 func (w *walker) chatPartMember(name []byte) rule {
 	switch string(name) {
-	case "type", "id", "file_id", "detail", "signature", "cache_control", "annotations", "citations":
+	case "type", "id", "file_id", "detail", "signature", "cache_control":
 		return rule{}
+	case "annotations", "citations":
+		return w.cited()
 	case "text":
 		return rule{kind: w.at.said}
 	case "content":

@@ -6,6 +6,7 @@ const (
 	toolNode = commonNodes + iota
 	formatNode
 	mediaNode
+	citationNode
 )
 
 func common(n node, name []byte) rule {
@@ -16,6 +17,8 @@ func common(n node, name []byte) rule {
 		return format(name)
 	case mediaNode:
 		return media(name)
+	case citationNode:
+		return citation(name)
 	}
 	return rule{kind: Other}
 }
@@ -68,4 +71,22 @@ func media(name []byte) rule {
 		return rule{}
 	}
 	return rule{kind: Other}
+}
+
+// cited is the rule for the sources that an answer names. The caller reads them. No model does: those of requests are
+// skipped.
+func (w *walker) cited() rule {
+	if w.answer {
+		return rule{kind: Citation, in: citationNode}
+	}
+	return rule{}
+}
+
+// citation is the rule for a member of what describes a source.
+func citation(name []byte) rule {
+	switch string(name) {
+	case "type", "id", "file_id", "container_id", "encrypted_index", "url":
+		return rule{}
+	}
+	return rule{kind: Citation, in: citationNode}
 }

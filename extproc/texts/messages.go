@@ -79,12 +79,13 @@ func (w *walker) block(i int) {
 }
 
 // messagesBlockMember is the rule for a member of a block, or of a delta, which has the same members.
-// Citations repeat what documents say; no model reads them.
 func (w *walker) messagesBlockMember(n node, name []byte) rule {
 	switch string(name) {
 	case "type", "id", "tool_use_id", "file_id", "is_error", "caller", "return_code", "retrieved_at", "page_age",
-		"signature", "data", "encrypted_content", "encrypted_index", "cache_control", "citations", "citation", "url", "error_code":
+		"signature", "data", "encrypted_content", "encrypted_index", "cache_control", "url", "error_code":
 		return rule{}
+	case "citations", "citation":
+		return w.cited()
 	case "stop_reason", "stop_sequence", "stop_details", "container": // of the delta that ends a stream
 		if n == messagesDelta {
 			return rule{}

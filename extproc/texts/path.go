@@ -118,14 +118,16 @@ func appendDot(dst []byte) []byte {
 // Member returns the name of a member or a form's field for records: * for one that no language has.
 func Member(name string) string {
 	switch name {
-	case "action", "allowed_tools", "arguments", "audio", "audio_url", "b64_json", "choices", "code", "command", "content", "content_block", "context",
-		"custom", "data", "delta", "description", "document", "documents", "env", "error", "file", "file_data", "file_url", "filename", "format", "function",
-		"function_call", "functions", "image", "image_url", "input", "input_audio", "input_schema", "instructions", "item", "json_schema", "language", "logprobs",
-		"logs", "mask", "mcp_servers", "message", "messages", "name", "negative_prompt", "output", "output_config", "outputs", "parameters", "part", "partial_image_b64",
-		"partial_json", "prediction", "prompt", "queries", "query", "rank_fields", "reason", "reasoning", "reasoning_content", "refusal", "response", "response_format", "result",
-		"results", "revised_prompt", "schema", "segments", "server_description", "server_label", "server_name", "source", "stderr", "stdout", "stop", "stop_sequences",
-		"suffix", "summary", "system", "text", "thinking", "title", "tool_calls", "tool_choice", "tools", "transcript", "url", "user_location", "variables", "video_url",
-		"word", "words":
+	case "action", "allowed_tools", "annotation", "annotations", "arguments", "audio", "audio_url", "b64_json", "choices", "citation", "citations",
+		"cited_text", "code", "command", "container_file_citation", "content", "content_block", "context", "custom", "data", "delta", "description",
+		"document", "document_title", "documents", "env", "error", "file", "file_citation", "file_data", "file_path", "file_url", "filename", "format",
+		"function", "function_call", "functions", "image", "image_url", "input", "input_audio", "input_schema", "instructions", "item", "json_schema",
+		"language", "logprobs", "logs", "mask", "mcp_servers", "message", "messages", "name", "negative_prompt", "output", "output_config", "outputs",
+		"parameters", "part", "partial_image_b64", "partial_json", "prediction", "prompt", "queries", "query", "quote", "rank_fields", "reason",
+		"reasoning", "reasoning_content", "refusal", "response", "response_format", "result", "results", "revised_prompt", "schema", "segments",
+		"server_description", "server_label", "server_name", "source", "stderr", "stdout", "stop", "stop_sequences", "suffix", "summary", "system", "text",
+		"thinking", "title", "tool_calls", "tool_choice", "tools", "transcript", "url", "url_citation", "user_location", "variables", "video_url", "word",
+		"words":
 		return name
 	}
 	return "*"

@@ -114,8 +114,10 @@ func (w *walker) responsesItemMember(name []byte) rule {
 
 func (w *walker) responsesPartMember(name []byte) rule {
 	switch string(name) {
-	case "type", "id", "file_id", "detail", "outcome", "annotations", "code":
+	case "type", "id", "file_id", "detail", "outcome", "code":
 		return rule{}
+	case "annotations":
+		return w.cited()
 	case "text", "message", "logs", "stdout", "stderr":
 		return rule{kind: w.at.said}
 	case "transcript":
@@ -169,6 +171,8 @@ func (w *walker) responsesEventMember(name []byte) rule {
 		return rule{kind: w.at.said}
 	case "partial_image_b64":
 		return rule{kind: Media}
+	case "annotation":
+		return w.cited()
 	case "part":
 		return rule{kind: w.at.said, in: responsesEventPart}
 	case "item":

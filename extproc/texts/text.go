@@ -36,6 +36,7 @@ const (
 	Transcript       // of sound that somebody speaks
 	Media            // data or address of a picture, sound or a file
 	Logprobs         // the tokens of a text once more, with probabilities
+	Citation         // of an answer: a source, with words of it
 	Other            // a member that the language does not have
 )
 
@@ -43,7 +44,7 @@ const (
 func (k Kind) String() string {
 	names := [...]string{
 		"skipped", "content", "refusal", "reasoning", "arguments", "result", "tool_name", "name", "description", "schema", "format",
-		"prediction", "transcript", "media", "logprobs", "other",
+		"prediction", "transcript", "media", "logprobs", "citation", "other",
 	}
 	if int(k) >= len(names) {
 		return "invalid"

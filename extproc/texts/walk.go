@@ -17,22 +17,22 @@ const Unread = splice.Extensions | 1<<splice.Model | 1<<splice.Stream | 1<<splic
 type Reader struct{ request, answer, event node }
 
 // Request returns the texts of a request.
-func (r Reader) Request(body []byte) iter.Seq[Text] { return walk(body, r.request) }
+func (r Reader) Request(body []byte) iter.Seq[Text] { return walk(body, r.request, false) }
 
 // Answer returns the texts of a whole answer.
-func (r Reader) Answer(body []byte) iter.Seq[Text] { return walk(body, r.answer) }
+func (r Reader) Answer(body []byte) iter.Seq[Text] { return walk(body, r.answer, true) }
 
 // Event returns the texts of the data of one event of a stream. The texts of a stream's events with the
 // same Kind, Choice, Item and Part, joined without those that Repeat, are that text of the whole answer.
-func (r Reader) Event(data []byte) iter.Seq[Text] { return walk(data, r.event) }
+func (r Reader) Event(data []byte) iter.Seq[Text] { return walk(data, r.event, true) }
 
-func walk(body []byte, root node) iter.Seq[Text] {
+func walk(body []byte, root node, answer bool) iter.Seq[Text] {
 	return func(yield func(Text) bool) {
 		i := space(body, 0)
 		if root == leaf || i >= len(body) || body[i] != '{' {
 			return
 		}
-		w := walker{b: body, yield: yield}
+		w := walker{b: body, yield: yield, answer: answer}
 		w.object(i, root)
 	}
 }
@@ -65,12 +65,13 @@ type rule struct {
 
 // walker walks one body.
 type walker struct {
-	b     []byte
-	yield func(Text) bool
-	done  bool // yield wants no more
-	at    context
-	index int  // of the element that is an object, in its array
-	twice bool // the message has had its reasoning
+	b      []byte
+	yield  func(Text) bool
+	answer bool // the body is an answer or an event of one
+	done   bool // yield wants no more
+	at     context
+	index  int  // of the element that is an object, in its array
+	twice  bool // the message has had its reasoning
 }
 
 // context is what an object says of the texts in it.

@@ -63,6 +63,13 @@ type Scanner interface {
 	Reset()
 }
 
+// Labelled is a Scanner that reads the label of a text: the name of the JSON member whose value it is, as in ssn": ".
+// If a text has one, it is before at in the first Scan of the text. It is no part of the text, nothing is found in it, and it
+// has at most Behind bytes.
+type Labelled interface {
+	ReadsLabels()
+}
+
 // Call says what texts belong to, for engines that ask a service.
 type Call struct {
 	Guardrail    string // its name

@@ -53,6 +53,9 @@ func (m *merger) Begin(kind texts.Kind, role texts.Role) {
 	}
 }
 
+// ReadsLabels says that labels are part of contexts.
+func (m *merger) ReadsLabels() {}
+
 // Fork returns a scanner for a text of the response.
 func (m *merger) Fork() engine.Scanner {
 	scanners := make([]engine.Scanner, len(m.sources))

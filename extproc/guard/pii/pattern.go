@@ -101,8 +101,10 @@ type patternScanner struct {
 	now  threads
 	next threads
 
-	text []byte // what Scan was given
-	end  bool   // nothing follows
+	text  []byte // what Scan was given
+	end   bool   // nothing follows
+	fresh bool   // nothing of the text is decided yet
+	label int    // the size of the text's label, which patterns do not see; 0 behind the beginning of a text
 }
 
 // threads are the instructions that wait for the next character, each with the first place at which a match
@@ -122,7 +124,7 @@ func (t *threads) clear() {
 }
 
 // Begin begins another text.
-func (s *patternScanner) Begin(texts.Kind, texts.Role) {}
+func (s *patternScanner) Begin(texts.Kind, texts.Role) { s.fresh = true }
 
 // Fork returns a scanner for a text of the response.
 func (s *patternScanner) Fork() engine.Scanner { return &patternScanner{p: s.p} }
@@ -137,6 +139,12 @@ func (s *patternScanner) Scan(_ context.Context, text []byte, at int, end bool, 
 		s.now, s.next = threads{at: make([]int, n), in: make([]bool, n)}, threads{at: make([]int, n), in: make([]bool, n)}
 	}
 	s.text, s.end = text, end
+	if s.fresh {
+		s.fresh, s.label = false, at
+	}
+	if at > s.label {
+		s.label = 0
+	}
 	for at < len(text) {
 		start, stop, ok := s.find(at)
 		if stop > start {
@@ -169,7 +177,7 @@ func (s *patternScanner) find(p int) (start, stop int, ok bool) {
 	text := s.text
 	s.now.clear()
 	before := rune(-1)
-	if p > 0 {
+	if p > s.label {
 		before, _ = utf8.DecodeLastRune(text[:p])
 	}
 	best, bestEnd := -1, -1

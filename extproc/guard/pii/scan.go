@@ -49,6 +49,9 @@ type coreScanner struct {
 // Begin begins another text.
 func (s *coreScanner) Begin(texts.Kind, texts.Role) { s.open = 0 }
 
+// ReadsLabels says that labels are part of contexts.
+func (s *coreScanner) ReadsLabels() {}
+
 // Fork returns a scanner for a text of the response.
 func (s *coreScanner) Fork() engine.Scanner { return &coreScanner{c: s.c} }
 

@@ -68,6 +68,9 @@ func (s *scanner) Begin(texts.Kind, texts.Role) {
 	s.within, s.inKey, s.key = 0, false, keyBody{}
 }
 
+// ReadsLabels says that a label is like what is before a value.
+func (s *scanner) ReadsLabels() {}
+
 func (s *scanner) Fork() engine.Scanner { return s.e.Scanner() }
 
 func (s *scanner) Reset() {
