@@ -189,7 +189,7 @@ jinja: api-tools ## render the templates of testdata with the real Jinja2 again
 	mv $(JINJA)/expected.json.new $(JINJA)/expected.json
 
 .PHONY: names
-names: $(NAMES_PACKAGES) ## train the tagger of names of persons and places again (fetches 200 MB, then about a minute)
+names: $(NAMES_PACKAGES) ## train the tagger of names of persons and places again (fetches 200 MB, then about two minutes)
 	go run ./tools/nametagger -packages "$(TMP)/nametagger" -out extproc/guard/names
 
 .PHONY: golden

@@ -10,6 +10,7 @@ import (
 type size struct {
 	texts  int // that are generated
 	epochs int
+	models int // whose mean the weights are
 }
 
 // build returns the lexicon and the weights.
@@ -44,7 +45,7 @@ func build(l *lists, letters []letter, n size) (lex, weights []byte, err error) 
 		return append(all, g.documents(n.texts)...)
 	}
 	tr := trainer{epochs: max(1, n.epochs/2), rare: 3, margin: 10, lexicons: lexicons, seed: 1}
-	first, err := tagger.NewWeights(string(tr.train(material(1)).pruned(tagger.MostFeatures, 8)), tagger.Margins{Person: -180, Location: -180, Learned: 40})
+	first, err := tagger.NewWeights(string(tr.train(material(1)).pruned(tagger.MostFeatures, 8)), tagger.Margins{Person: -180, NewPerson: -180, Location: -180, NewPlace: -180, Learned: 40})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,5 +55,10 @@ func build(l *lists, letters []letter, n size) (lex, weights []byte, err error) 
 	}
 	guess(docs, whole, first, 100)
 	tr.epochs = n.epochs
-	return lex, tr.train(material(2)).pruned(tagger.MostFeatures, 8), nil
+	var models []*averaged
+	for i := range n.models {
+		tr.seed = uint64(i + 1)
+		models = append(models, tr.train(material(uint64(i+2))))
+	}
+	return lex, mean(models).pruned(tagger.MostFeatures, 8), nil
 }

@@ -78,6 +78,16 @@ func (l *labeller) label(m *letter) []span {
 func (l *labeller) line(line string, ws []word, own map[string]bool) []span {
 	var out []span
 	for i := 0; i < len(ws); {
+		if n := stateWithPeriods(line, ws[i:]); n > 0 {
+			out = append(out, span{ws[i].start, ws[i+n-1].end + 1, spanPlace})
+			i += n
+			continue
+		}
+		if ws[i].text == "US" && (i == 0 || !shouted(ws[i-1])) && (i+1 == len(ws) || !shouted(ws[i+1])) {
+			out = append(out, span{ws[i].start, ws[i].end, spanPlace})
+			i++
+			continue
+		}
 		if !ws[i].upper || ws[i].known&tagger.Function != 0 && !strings.HasPrefix(line[ws[i].end:], ".") {
 			i++
 			continue
@@ -91,6 +101,20 @@ func (l *labeller) line(line string, ws []word, own map[string]bool) []span {
 	}
 	return out
 }
+
+// stateWithPeriods returns how many words the name of a state in the form of U.S. has; 0 for other words.
+func stateWithPeriods(line string, ws []word) int {
+	for _, name := range []string{"U.S.A.", "U.S.", "U.K."} {
+		n := strings.Count(name, ".")
+		if strings.HasPrefix(line[ws[0].start:], name) && len(ws) >= n && ws[n-1].end+1 == ws[0].start+len(name) {
+			return n
+		}
+	}
+	return 0
+}
+
+// shouted reports whether a word is in upper case throughout, as in CONTACT US.
+func shouted(w word) bool { return len(w.text) > 2 && strings.ToUpper(w.text) == w.text }
 
 func (w *word) given() uint32  { return w.known >> tagger.GivenShift & 3 }
 func (w *word) family() uint32 { return w.known >> tagger.FamilyShift & 3 }

@@ -37,7 +37,7 @@ func run(packages, out string) error {
 		return err
 	}
 	letters = append(letters, speeches...)
-	lex, weights, err := build(l, letters, size{texts: 32000, epochs: 6})
+	lex, weights, err := build(l, letters, size{texts: 32000, epochs: 6, models: 5})
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func TestTrainingIsReproducible(t *testing.T) {
 		if len(letters) != 3 {
 			t.Fatalf("%d mails were read, not 3", len(letters))
 		}
-		lexicon, weights, err := build(l, letters, size{texts: 300, epochs: 2})
+		lexicon, weights, err := build(l, letters, size{texts: 300, epochs: 2, models: 2})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -211,6 +211,14 @@ func (p *pool) slot(name string) (text string, place bool) {
 		return p.one(p.places), true
 	case "state":
 		return p.one(p.states), true
+	case "st":
+		return p.one(stateCodes()), true
+	case "thing":
+		return p.one(things()), false
+	case "nation":
+		return p.one([]string{"US", "US", "U.S.", "U.S.", "UK", "U.K.", "USA"}), true
+	case "town":
+		return p.one([]string{"NYC", "LA", "SF", "DC", "Philly", "Vegas", "Frisco", "NY"}), true
 	case "org":
 		return p.org(), false
 	case "product":

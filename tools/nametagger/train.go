@@ -246,6 +246,30 @@ func (m *model) average() *averaged {
 	return out
 }
 
+// mean returns the mean of models: each was trained with other names in another order, and what they agree on stays.
+func mean(models []*averaged) *averaged {
+	sums := make([][tags - 1]int64, 1<<indexBits)
+	out := &averaged{}
+	for _, m := range models {
+		for i, index := range m.index {
+			for tag, w := range m.weights[i] {
+				// A model's weights are in its own steps. Those of all models get the same unit, without fractions.
+				sums[index][tag] += w * unitSteps / m.steps
+			}
+		}
+	}
+	out.steps = unitSteps * int64(len(models))
+	for i := range sums {
+		if sums[i] != [tags - 1]int64{} {
+			out.index, out.weights = append(out.index, uint32(i)), append(out.weights, sums[i])
+		}
+	}
+	return out
+}
+
+// unitSteps is what a weight of 1 is in the sums of mean.
+const unitSteps = 1 << 16
+
 // pruned is the weights that ship: the strongest ones, as bytes.
 func (a *averaged) pruned(slots, unit int) []byte {
 	strength := func(i int) int64 {

@@ -40,6 +40,11 @@ func calendarWords() []string {
 	spring summer autumn fall winter am pm gmt utc est edt pst pdt cet`)
 }
 
+// stateCodes returns the codes of the states of the US.
+func stateCodes() []string {
+	return strings.Fields(`AL AK AZ AR CA CO CT DE FL GA HI IA ID IL IN KS KY LA MA MD ME MI MN MO MS MT NC ND NE NH NJ NM NV NY OH OK OR PA RI SC SD TN TX UT VA VT WA WI WV WY DC`)
+}
+
 // companies returns companies, products and works, many of which are named after persons or places.
 func companies() []string {
 	return strings.Split(strings.TrimSpace(strings.ReplaceAll(`Google,Microsoft,Apple,Amazon,Facebook,Meta,Netflix,Tesla,Ford,Dell,Siemens,Bosch,Mercedes,Porsche,Ferrari,Chrysler,Honda,Toyota,Suzuki,
@@ -52,5 +57,29 @@ TikTok,YouTube,LinkedIn,Reddit,Wikipedia,PayPal,Visa,MasterCard,American Express
 Real Madrid,Manchester United,Chelsea,Arsenal,Bayern Munich,AC Milan,New York Times,Washington Post,Boston Globe,Chicago Tribune,Financial Times,BBC,CNN,NBC,CBS,ESPN,NASA,FBI,CIA,NATO,UN,EU,
 Harvard,Yale,Stanford,Oxford University,Johns Hopkins,Carnegie Mellon,MIT,UCLA,Red Cross,Greenpeace,Amnesty International,Supreme Court,Congress,Senate,Parliament,White House,Pentagon,
 Harry Potter,Hamlet,Macbeth,Don Quixote,Star Wars,Star Trek,Game of Thrones,The Simpsons,Doctor Who,Toy Story,Batman,Superman,Mario Kart,Zelda,Minecraft,World Cup,Super Bowl,Olympics,
-Christmas Eve,Valentine's Day,Mother's Day,Saint Patrick's Day,Black Friday,World War II,Cold War,Civil War,Bible,Quran,Torah,Old Testament`, "\n", "")), ",")
+Claude,Llama,Mistral,Grok,Bard,Eliza,Dolly,Falcon,Alpaca,Gemma,Bert,Adam,Ada,Hugging Face,Anthropic,DeepMind,Cohere,Perplexity,Figma,Maya,Sage,Salesforce,Einstein,
+Romeo and Juliet,Thelma & Louise,Ben & Jerry's,Anna Karenina,Madame Bovary,Oliver Twist,David Copperfield,Jane Eyre,King Lear,Othello,Faust,Carmen,Aida,Tosca,Rigoletto,Forrest Gump,
+Mary Poppins,Billy Elliot,Jerry Maguire,Erin Brockovich,Good Will Hunting,Saving Private Ryan,Rosemary's Baby,Schindler's List,Being John Malkovich,Ally McBeal,Will & Grace,Tom and Jerry,
+Victoria's Secret,Papa John's,Jimmy Choo,Calvin Klein,Ralph Lauren,Tommy Hilfiger,Louis Vuitton,Hugo Boss,Yves Saint Laurent,Dolce & Gabbana,Jack Daniel's,Johnnie Walker,Jim Beam,
+Captain Morgan,Dr Pepper,Aunt Jemima,Uncle Ben's,Levi's,Christie's,Sotheby's,Mary Kay,Estée Lauder,Max Mara,John Deere,Charles Schwab,Morgan Stanley,Raymond James,Edward Jones,
+Deloitte,McKinsey,Bain,Nielsen,Gallup,Carl Zeiss,Ray-Ban,Paul Smith,Ted Baker,Jack Wolfskin,Marc Jacobs,Michael Kors,Kate Spade,Stella Artois,Don Julio,Jose Cuervo,Duncan Hines,
+Sara Lee,Betty Crocker,Chef Boyardee,Famous Amos,Oscar Mayer,Jimmy Dean,Wendy's,Carl's Jr,Chili's,Applebee's,Kohl's,Dillard's,Lowe's,Sam's Club,Dick's,Domino's,Arby's,Hardee's,
+Der Spiegel,Die Zeit,Le Monde,El País,Vanity Fair,Marie Claire,Harper's Bazaar,Forbes,Fortune,Christmas Eve,Valentine's Day,Mother's Day,Saint Patrick's Day,Black Friday,World War II,Cold War,Civil War,Bible,Quran,Torah,Old Testament`, "\n", "")), ",")
+}
+
+// things returns what is named after persons and is none.
+func things() []string {
+	return strings.Split(strings.ReplaceAll(`Newton,Watt,Kelvin,Hertz,Celsius,Fahrenheit,Joule,Ampere,Volt,Pascal,Tesla coil,Geiger counter,Bunsen burner,Petri dish,Ferris wheel,Rubik's cube,Zeppelin,
+Molotov cocktail,Bloody Mary,Caesar salad,Caesar dressing,Earl Grey,Eggs Benedict,Pizza Margherita,Beef Wellington,Peach Melba,Tom Collins,Shirley Temple,Arnold Palmer,Granny Smith,Graham cracker,
+Murphy's law,Moore's law,Occam's razor,Pandora's box,Achilles heel,Hobson's choice,Parkinson's,Alzheimer's,Down syndrome,Lyme disease,Turing machine,Turing test,Markov chain,Monte Carlo,
+Dijkstra's algorithm,Bellman-Ford,Kruskal's algorithm,Huffman coding,Fourier transform,Laplace transform,Gaussian blur,Bayes theorem,Pythagorean theorem,Fibonacci numbers,Pascal's triangle,
+Venn diagram,Gantt chart,Likert scale,Richter scale,Mohs scale,Beaufort scale,Planck length,Avogadro's number,Boltzmann constant,Heisenberg uncertainty,Schrödinger's cat,Pavlov's dog,
+Stockholm syndrome,Nobel Prize,Pulitzer Prize,Oscar,Emmy,Grammy,Tony Award,Booker Prize,Fields Medal,Ballon d'Or,Davis Cup,Stanley Cup,Ryder Cup,Heisman Trophy,Lombardi Trophy,
+Eiffel Tower,Hoover Dam,Brooklyn Bridge,Lincoln Memorial,Washington Monument,Carnegie Hall,Madison Square Garden,Rockefeller Center,Wembley,Guggenheim,Smithsonian,Tate Modern,
+Martin Luther King Day,Guy Fawkes Night,Columbus Day,Presidents Day,Saint Valentine,Halley's comet,Kuiper belt,Hubble telescope,James Webb telescope,Voyager,Apollo,Artemis,Cassini,Kepler,
+Django,Flask,Apache Cassandra,Jupyter,Kerberos,Ruby on Rails,Jenkins pipeline,Maven,Gradle,Selenium,Athena,Aurora,Lambda,Hadoop,Spark,Hugo,Jekyll,Babel,Bazel,Vagrant,Ansible,
+Dewey Decimal,Braille,Morse code,Cyrillic,Gregorian calendar,Victorian,Georgian,Elizabethan,Marxism,Darwinism,Freudian slip,Machiavellian,Napoleon complex,Oedipus complex,Peter principle,
+Phillips screwdriver,Allen key,Stanley knife,Swiss Army knife,Winchester rifle,Colt,Kalashnikov,Stetson,Cardigan,Wellington boots,Levi jeans,Mackintosh,Leotard,Raglan,Oxford shoes,
+German Shepherd,Jack Russell,Saint Bernard,Doberman,Cavalier King Charles,Black-eyed Susan,Sweet William,Venus flytrap,Aloe Vera,Rosemary,Basil,Sage,Ginger,Olive,Jasmine,Daisy,Lily,Iris,
+Crimson,Scarlet,Hazel,Amber,Ruby,Violet,Ivory,Coral,Sienna,Jade,Pearl,Opal,Garnet,Indigo,Auburn,Ebony`, "\n", ""), ",")
 }

@@ -110,6 +110,8 @@ func (t *Tagger) candidate(text []byte, cur *token, s *state, after *[2]token, a
 	t.list.describe(text, cur, &a)
 	c := &t.list.candidate
 	*c = Candidate{Start: cur.start, End: cur.end, Features: t.list.features[:t.list.n], Allowed: allowed}
+	c.Person = cur.known&(3<<GivenShift|3<<FamilyShift) != 0
+	c.Place = cur.known&(3<<PlaceShift|Country) != 0 || a.places != 0
 	c.Learned = a.learned&(learnedFirst|learnedLast) != 0 && cur.known>>LowerShift&7 < 4 && after[0].known&OrgWord == 0
 	return c
 }

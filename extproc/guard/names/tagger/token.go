@@ -8,6 +8,9 @@ import (
 // longest is the size of the longest token in bytes. What follows is a token of its own.
 const longest = 48
 
+// longestLocal is how far behind a word the @ of an address is looked for, in bytes.
+const longestLocal = 64
+
 // shape is the form of a token.
 type shape uint8
 
@@ -49,6 +52,9 @@ type token struct {
 }
 
 func (t token) candidate() bool {
+	if t.next == '@' {
+		return false // of an address
+	}
 	if t.shape == shapeTitle || t.shape == shapeCamel {
 		return t.known&Function == 0
 	}
@@ -134,7 +140,7 @@ func (l Lexicon) scan(in Text, i int) (token, status) {
 		return t, more
 	}
 	r, size := utf8.DecodeRune(in.Bytes[i:])
-	if letter(r) || '0' <= r && r <= '9' || r == '_' {
+	if letter(r) || '0' <= r && r <= '9' {
 		return l.scanWord(t, in)
 	}
 	t.end, t.shape, t.word = i+size, shapePunctuation, mix(uint32(r))
@@ -234,6 +240,14 @@ func (l Lexicon) scanWord(t token, in Text) (token, status) {
 			break
 		}
 		r, size := utf8.DecodeRune(text[j:])
+		if r == '_' { // it joins the parts of a word in code, and is a border elsewhere, as in Markdown
+			if j+1 >= len(text) && !in.Ends {
+				return t, more
+			}
+			if j+1 >= len(text) || !wordByte(text[j+1]) {
+				break
+			}
+		}
 		if letter(r) || '0' <= r && r <= '9' || r == '_' {
 			before := c.upper
 			c.add(r)
@@ -271,9 +285,19 @@ func (l Lexicon) scanWord(t token, in Text) (token, status) {
 	return in.follow(t)
 }
 
-// follow tells a period within a name of a file or an address from one that ends a sentence.
+// follow tells a period within a name of a file or an address from one that ends a sentence. The next byte of a
+// word in the local part of an email address is an @, which is no name.
 func (in Text) follow(t token) (token, status) {
 	text := in.Bytes
+	if t.next == '.' || t.next == '-' || t.next == '+' || t.next == '_' {
+		switch at, ok := in.local(t.end); {
+		case !ok:
+			return t, more
+		case at:
+			t.next = '@'
+			return t, complete
+		}
+	}
 	if t.next == '.' && (t.shape == shapeTitle || t.shape == shapeUpper || t.shape == shapeCamel || t.shape == shapeLower && t.known&LowerName != 0) {
 		if t.end+1 >= len(text) && !in.Ends {
 			return t, more
@@ -283,6 +307,19 @@ func (in Text) follow(t token) (token, status) {
 		}
 	}
 	return t, complete
+}
+
+// local reports whether what follows a word without a space leads to an @, and whether that is known.
+func (in Text) local(i int) (at, known bool) {
+	for most := min(len(in.Bytes), i+longestLocal); i < most; i++ {
+		switch c := in.Bytes[i]; {
+		case c == '@':
+			return true, true
+		case !wordByte(c) && c != '.' && c != '-' && c != '+':
+			return false, true
+		}
+	}
+	return false, in.Ends || i < len(in.Bytes)
 }
 
 // joins reports whether a word goes on after an apostrophe or a hyphen: after an apostrophe with a letter,

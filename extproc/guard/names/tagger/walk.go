@@ -38,6 +38,8 @@ type Candidate struct {
 	Start, End int      // in bytes of the text
 	Features   []uint32 // hashes; valid until the next candidate
 	Allowed    Set
+	Person     bool // a list of given or family names has the word
+	Place      bool // a list of places has the word, or it and a neighbour
 	Learned    bool // the word was in a person's name before, and is not usual in lower case
 }
 

@@ -30,6 +30,8 @@ type Weights struct {
 // Margins move the balance between what is found and what is right. They add to the scores of a name.
 type Margins struct {
 	Person, Location int32 // of the first word of each
+	NewPerson        int32 // of the first word of a person's name that no list of names has
+	NewPlace         int32 // of the first word of a place that no list of places has
 	Learned          int32 // of a word that was in a person's name before
 }
 
@@ -86,8 +88,14 @@ func (w Weights) Choose(c *Candidate) (Tag, int32) {
 	for _, f := range c.Features {
 		w.sum(f&(1<<indexBits-1), &score)
 	}
-	score[Person] += w.margins.Person
-	score[Location] += w.margins.Location
+	score[Person] += w.margins.NewPerson
+	if c.Person {
+		score[Person] += w.margins.Person - w.margins.NewPerson
+	}
+	score[Location] += w.margins.NewPlace
+	if c.Place {
+		score[Location] += w.margins.Location - w.margins.NewPlace
+	}
 	if c.Learned {
 		score[Person] += w.margins.Learned
 		score[PersonInside] += w.margins.Learned
