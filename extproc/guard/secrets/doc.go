@@ -37,12 +37,10 @@
 //
 // # Compared with gitleaks
 //
-// The corpus of the tests was compared with gitleaks 8 (its default rules), and its rules were used to generate 60 values each. It finds nothing in
-// the texts without secrets, and has no rule for basic_auth, bot tokens of Discord, and SIDs of Twilio accounts. It needs a word before keys of
-// Mailchimp. Both find all generated values of: aws-access-token, artifactory-api-key, github-* (5 rules), slack-bot-token,
-// slack-legacy-bot-token and slack-user-token; of azure-ad-client-secret this package finds 58, those that begin with a letter, a digit or
-// an underscore. This package wants more than gitleaks of: jwt (a first part that can be decoded), artifactory-reference-token (the whole
-// word that is encoded at its beginning), mailchimp, npm and slack-app tokens (lower case, as vendors issue them), stripe (16 characters, not 10), square
-// (EAAA and 60 characters, not 22 to 60), and the other tokens of Slack (16 characters). Values that gitleaks finds only because of a word before
-// them (generic-api-key, discord-client-secret) are the business of the detectors of entropy.
+// A test generates values for each of gitleaks' rules about secrets of these detectors (testdata/gitleaks), and finds all of them, but for
+// those where this package wants more: of jwt (a first part that can be decoded), artifactory-reference-token (the whole word that
+// is encoded at its beginning), mailchimp, npm and slack-app tokens (lower case, as vendors issue them), stripe (16 characters, not 10), square
+// (EAAA and 60 characters, not 22 to 60), and the other tokens of Slack (16 characters). gitleaks finds nothing in the texts without
+// secrets, and has no rule for basic_auth, bot tokens of Discord, and SIDs of Twilio accounts. Values that gitleaks finds only because of a
+// word before them (generic-api-key, discord-client-secret) are the business of the detectors of entropy.
 package secrets

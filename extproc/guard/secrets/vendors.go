@@ -144,8 +144,11 @@ func (f *finder) payment() (match, bool) {
 // slack looks for Slack's tokens, such as xoxb-1234567890-abcdef.
 func (f *finder) slack() (match, bool) {
 	i := f.start
-	if f.has("xapp-", "xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-") {
+	if f.has("xapp-", "xoxa-", "xoxb-", "xoxe-", "xoxe.xox", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xoxc-", "xoxd-") {
 		end := f.upTo(inToken)
+		if f.has("xoxe.xoxb-", "xoxe.xoxp-") {
+			end = f.from(i+5, inToken)
+		}
 		rest := f.text[i+5 : end]
 		if len(rest) >= 16 && varied(rest) && bytes.IndexByte(rest, '-') > 0 && bytes.ContainsAny(rest, "0123456789") {
 			return match{who: slack, start: i, end: end, score: form, goes: inToken}, true
