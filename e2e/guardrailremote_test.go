@@ -187,3 +187,38 @@ func TestGuardrailServicesBySDK(t *testing.T) {
 		t.Error("the log has the name or a secret")
 	}
 }
+
+// TestPresidioExample runs the example as a reader would who has an analyzer: the name is replaced, and comes back.
+func TestPresidioExample(t *testing.T) {
+	t.Parallel()
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "fast=openai_compatible/fake-gpt"))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "Presidio Analyzer service is up")
+	})
+	mux.HandleFunc("POST /analyze", func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Text string }
+		if err := json.UnmarshalRead(r.Body, &in, json.MatchCaseInsensitiveNames(true)); err != nil {
+			t.Error(err)
+		}
+		found := []spanOf{}
+		for entity, name := range map[string]string{"PERSON": "Ada Lovelace", "LOCATION": "London"} {
+			if i := strings.Index(in.Text, name); i >= 0 {
+				found = append(found, spanOf{Entity: entity, Start: i, End: i + len(name), Score: 0.85})
+			}
+		}
+		_ = json.MarshalWrite(w, found)
+	})
+	analyzer := httptest.NewServer(mux)
+	t.Cleanup(analyzer.Close)
+	cmd := exec.CommandContext(t.Context(), "examples/presidio/run.sh")
+	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "GATEWAY_KEY="+adminKey, "GATEWAY="+newTerminal(t, g).program, "ANALYZER_URL="+analyzer.URL)
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "Write to [PERSON_1] in [LOCATION_1], please.") {
+		t.Errorf("%v\n%s", err, out)
+	}
+	heard := p.Requests()
+	if len(heard) != 1 || strings.Contains(heard[0].Body, "Ada") || strings.Contains(heard[0].Body, "London") {
+		t.Errorf("the provider gets %+v", heard)
+	}
+}

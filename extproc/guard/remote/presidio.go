@@ -156,6 +156,9 @@ func (a *analyzer) analyze(ctx context.Context, about *about, text, to any) erro
 
 // findings returns what was found in a part. sent is its text with the context before it.
 func (a *analyzer) findings(sent string, p *part, all []recognized) ([]engine.Finding, error) {
+	if all == nil {
+		return nil, malformed("a list of findings")
+	}
 	if len(all) == 0 {
 		return nil, nil
 	}
