@@ -125,6 +125,7 @@ func importRows() []importRow {
 			"extproc/driver", "extproc/estimate", "extproc/media", "extproc/operation", "extproc/splice", "extproc/texts", "extproc/tokens", "extproc/wire", "cluster/*",
 		}},
 		{"extproc/sealed", []string{"extproc/openai", "extproc/splice", "extproc/wire", "cluster/id", "cluster/tenancy", "cluster/vault"}},
+		{"extproc/discover", []string{"cluster/address", "cluster/catalog", "cluster/cloud", "cluster/fault", "extproc/driver", "extproc/provider", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",

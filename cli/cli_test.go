@@ -153,7 +153,7 @@ func TestRefusedInput(t *testing.T) {
 		"key generate unexpected":                        "is not expected here",
 		"guardrail new g --entities PERSON":              "Give --engine too",
 		"guardrail new g --engine presidio --engines []": "say the same thing",
-		"key info -o xml":                                "table or json",
+		"key info -o xml":                                "table, json or yaml",
 		"prompt info":                                    "prompt_id is missing",
 		"model new x --api-key @/not/there":              "cannot be read",
 		"model new x --api-key os.environ/X":             "X is not set",

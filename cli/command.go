@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/goccy/go-yaml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -105,7 +106,7 @@ func (c *command) build() *cobra.Command {
 	if c.op.route.Body {
 		flags.StringVar(&c.body, "body", "", "the whole request as JSON, or @file, or - for standard input; flags change it")
 	}
-	flags.StringVarP(&c.output, "output", "o", "table", "table or json")
+	flags.StringVarP(&c.output, "output", "o", "table", "table, json or yaml")
 	cmd.SetHelpFunc(func(cmd *cobra.Command, _ []string) { c.help(cmd) })
 	return cmd
 }
@@ -154,8 +155,8 @@ func (c *command) read(cmd *cobra.Command) func(string) (string, error) {
 const maxFile = 1 << 20
 
 func (c *command) run(cmd *cobra.Command, args []string) error {
-	if c.output != "table" && c.output != "json" {
-		return fmt.Errorf("--output is table or json, not %q", c.output)
+	if c.output != "table" && c.output != "json" && c.output != "yaml" {
+		return fmt.Errorf("--output is table, json or yaml, not %q", c.output)
 	}
 	values, err := c.gather(cmd, args)
 	if err != nil {
@@ -183,6 +184,14 @@ func (c *command) run(cmd *cobra.Command, args []string) error {
 			answer = v
 		}
 		_, err := fmt.Fprintln(cmd.OutOrStdout(), strings.TrimRight(string(answer), "\n"))
+		return err
+	}
+	if c.output == "yaml" {
+		text, err := yaml.JSONToYAML(answer)
+		if err != nil {
+			return fmt.Errorf("the response cannot be shown as YAML; use --output json: %w", err)
+		}
+		_, err = cmd.OutOrStdout().Write(text)
 		return err
 	}
 	return c.print(cmd, answer)

@@ -175,7 +175,7 @@ func TestOpenAPIExamples(t *testing.T) {
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, verb := range slices.Sorted(maps.Keys(d.Paths[path])) {
 			o := d.Paths[path][verb]
-			if path == "/cluster/restore" { // its body is no JSON
+			if path == "/cluster/restore" || path == "/model/discover" { // the body of one is no JSON, and the other asks real providers
 				continue
 			}
 			status, answer := g.send(strings.ToUpper(verb), path, o)

@@ -315,7 +315,7 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 			return n.mu.webhook
 		},
 		Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(), PrivateEndpoints: private,
-		Screen: screenAddresses,
+		Screen: screenAddresses, Discover: discoverByKey,
 		Tokens: func(_ string, messages [][2]string) int64 { return int64(len(messages)) },
 		Logger: slog.New(slog.DiscardHandler), Version: "test",
 		OpenAPI: `{"openapi":"3.1.0","info":{"title":"t","version":"1"},"paths":{}}`,

@@ -23,6 +23,8 @@ type modelService struct {
 	sealer operation.Sealer
 	prices func(ctx context.Context) ([]byte, error) // nil: the configuration names no place for them
 	reach  reach
+	// discover returns the models of a deployment's account.
+	discover func(ctx context.Context, d *catalog.Deployment) ([]string, error)
 }
 
 // reach limits the addresses of providers that requests set.

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/rights"
@@ -39,6 +40,8 @@ type Config struct {
 	// comes from the configuration file.
 	Pace  delivery.Pace
 	Guard delivery.Guard
+	// Discover returns the models that the account of a deployment can reach, by the provider's names.
+	Discover func(ctx context.Context, d *catalog.Deployment) ([]string, error)
 	// PrivateEndpoints allows addresses in private networks and on this machine in
 	// deployments and credentials.
 	PrivateEndpoints bool

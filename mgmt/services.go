@@ -29,7 +29,7 @@ func (s *Server) services() []rest.Service {
 		rest.API(gatewayv1.RegisterTeamServiceServer, gatewayv1.NewTeamServiceClient, gatewayv1.RegisterTeamServiceHandlerClient)(teamService{service: base}),
 		rest.API(gatewayv1.RegisterCustomerServiceServer, gatewayv1.NewCustomerServiceClient, gatewayv1.RegisterCustomerServiceHandlerClient)(customerService{service: base}),
 		rest.API(gatewayv1.RegisterBudgetServiceServer, gatewayv1.NewBudgetServiceClient, gatewayv1.RegisterBudgetServiceHandlerClient)(budgetService{service: base}),
-		rest.API(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer, prices: s.cfg.Prices, reach: reach{s.cfg.PrivateEndpoints}}),
+		rest.API(gatewayv1.RegisterModelServiceServer, gatewayv1.NewModelServiceClient, gatewayv1.RegisterModelServiceHandlerClient)(modelService{service: base, sealer: s.cfg.Sealer, prices: s.cfg.Prices, discover: s.cfg.Discover, reach: reach{s.cfg.PrivateEndpoints}}),
 		rest.API(gatewayv1.RegisterFallbackServiceServer, gatewayv1.NewFallbackServiceClient, gatewayv1.RegisterFallbackServiceHandlerClient)(fallbackService{service: base}),
 		rest.API(gatewayv1.RegisterCredentialServiceServer, gatewayv1.NewCredentialServiceClient, gatewayv1.RegisterCredentialServiceHandlerClient)(credentialService{service: base, sealer: s.cfg.Sealer, webhook: s.cfg.Webhook, reach: reach{s.cfg.PrivateEndpoints}}),
 		rest.API(gatewayv1.RegisterGuardrailServiceServer, gatewayv1.NewGuardrailServiceClient, gatewayv1.RegisterGuardrailServiceHandlerClient)(guardrailService{service: base, screen: s.cfg.Screen, sealer: s.cfg.Sealer, reach: reach{s.cfg.PrivateEndpoints}}),
@@ -58,6 +58,7 @@ func forms() map[string]rest.Form {
 		gatewayv1.TeamService_AddTeamMembers_FullMethodName:                 memberForms,
 		gatewayv1.ModelService_CreateModel_FullMethodName:                   modelForms,
 		gatewayv1.ModelService_UpdateModel_FullMethodName:                   modelForms,
+		gatewayv1.ModelService_DiscoverModels_FullMethodName:                modelForms,
 		gatewayv1.GuardrailService_CreateGuardrail_FullMethodName:           guardrailForms,
 	}
 }

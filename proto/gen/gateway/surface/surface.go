@@ -117,7 +117,7 @@ func GroupOf(path string) Group {
 // ReadsByPost reports whether a POST to a path changes nothing.
 func ReadsByPost(path string) bool {
 	switch path {
-	case "/budget/info", "/cost/estimate", "/guardrail/apply", "/guardrails/apply", "/guardrails/apply_guardrail", "/key/health", "/model/cost/estimate", "/organization/info", "/v2/key/info":
+	case "/budget/info", "/cost/estimate", "/guardrail/apply", "/guardrails/apply", "/guardrails/apply_guardrail", "/key/health", "/model/cost/estimate", "/model/discover", "/organization/info", "/v2/key/info":
 		return true
 	}
 	return strings.HasPrefix(path, "/prompts/") && strings.HasSuffix(path, "/render")
@@ -266,6 +266,7 @@ func Services() []Service {
 				{Name: "GetModelCost", Access: AnyKey, Effect: Read, Command: Subcommand{"cost", []string{"prices"}, []string{"model"}, "data", []string{"model_name", "model_id", "model", "source", "prices.input_cost_per_token", "prices.output_cost_per_token"}}},
 				{Name: "EstimateCost", Access: AnyKey, Effect: Read, Command: Subcommand{"estimate", nil, []string{"model"}, "estimates", []string{"model_id", "model", "cost_per_request", "cost"}}},
 				{Name: "ReloadCostMap", Access: Admin, Effect: Change, Action: "reloaded", Command: Subcommand{"cost-map-reload", nil, nil, "", nil}},
+				{Name: "DiscoverModels", Access: Admin, Effect: Read, Command: Subcommand{"discover", nil, []string{"provider"}, "model_list", []string{"gateway_params.model", "model_info.priced", "model_info.configured"}}},
 			},
 		},
 		{
@@ -475,6 +476,7 @@ func Routes() []Route {
 		{"POST", "/cost/estimate", "/gateway.v1.ModelService/EstimateCost", true},
 		{"POST", "/model/cost/estimate", "/gateway.v1.ModelService/EstimateCost", true},
 		{"POST", "/model/cost_map/reload", "/gateway.v1.ModelService/ReloadCostMap", true},
+		{"POST", "/model/discover", "/gateway.v1.ModelService/DiscoverModels", true},
 		{"POST", "/organization/new", "/gateway.v1.OrganizationService/CreateOrganization", true},
 		{"GET", "/organization/info", "/gateway.v1.OrganizationService/GetOrganization", false},
 		{"POST", "/organization/info", "/gateway.v1.OrganizationService/GetOrganizations", true},

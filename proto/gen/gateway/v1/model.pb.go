@@ -1832,6 +1832,308 @@ func (*ReloadCostMapRequest) Descriptor() ([]byte, []int) {
 	return file_gateway_v1_model_proto_rawDescGZIP(), []int{22}
 }
 
+// DiscoverModelsRequest names a provider, and an account there.
+type DiscoverModelsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The provider, such as openai.
+	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
+	// The account: api_key or credential_name, and api_base where the provider has no address of its own. litellm_params is read as another name of it.
+	GatewayParams *ModelParams `protobuf:"bytes,2,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiscoverModelsRequest) Reset() {
+	*x = DiscoverModelsRequest{}
+	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoverModelsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoverModelsRequest) ProtoMessage() {}
+
+func (x *DiscoverModelsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoverModelsRequest.ProtoReflect.Descriptor instead.
+func (*DiscoverModelsRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DiscoverModelsRequest) GetProvider() string {
+	if x != nil {
+		return x.Provider
+	}
+	return ""
+}
+
+func (x *DiscoverModelsRequest) GetGatewayParams() *ModelParams {
+	if x != nil {
+		return x.GatewayParams
+	}
+	return nil
+}
+
+// DiscoverModelsResponse has the models that the account can reach.
+type DiscoverModelsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Entries of model_list, sorted by model.
+	ModelList     []*DiscoveredModel `protobuf:"bytes,1,rep,name=model_list,json=modelList,proto3" json:"model_list,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiscoverModelsResponse) Reset() {
+	*x = DiscoverModelsResponse{}
+	mi := &file_gateway_v1_model_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoverModelsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoverModelsResponse) ProtoMessage() {}
+
+func (x *DiscoverModelsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoverModelsResponse.ProtoReflect.Descriptor instead.
+func (*DiscoverModelsResponse) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *DiscoverModelsResponse) GetModelList() []*DiscoveredModel {
+	if x != nil {
+		return x.ModelList
+	}
+	return nil
+}
+
+// DiscoveredModel is a model that can be a deployment.
+type DiscoveredModel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A name for callers: the provider's name of the model.
+	ModelName string `protobuf:"bytes,1,opt,name=model_name,json=modelName,proto3" json:"model_name,omitempty"`
+	// Where requests would go.
+	GatewayParams *DiscoveredParams `protobuf:"bytes,2,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
+	// What the gateway knows of it.
+	ModelInfo     *DiscoveredInfo `protobuf:"bytes,3,opt,name=model_info,json=modelInfo,proto3" json:"model_info,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiscoveredModel) Reset() {
+	*x = DiscoveredModel{}
+	mi := &file_gateway_v1_model_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoveredModel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoveredModel) ProtoMessage() {}
+
+func (x *DiscoveredModel) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoveredModel.ProtoReflect.Descriptor instead.
+func (*DiscoveredModel) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *DiscoveredModel) GetModelName() string {
+	if x != nil {
+		return x.ModelName
+	}
+	return ""
+}
+
+func (x *DiscoveredModel) GetGatewayParams() *DiscoveredParams {
+	if x != nil {
+		return x.GatewayParams
+	}
+	return nil
+}
+
+func (x *DiscoveredModel) GetModelInfo() *DiscoveredInfo {
+	if x != nil {
+		return x.ModelInfo
+	}
+	return nil
+}
+
+// DiscoveredInfo is what the gateway knows of a model.
+type DiscoveredInfo struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Whether the price table has prices of it. Requests to a model without prices cost nothing.
+	Priced bool `protobuf:"varint,1,opt,name=priced,proto3" json:"priced,omitempty"`
+	// Whether a deployment of the gateway has this model of this provider.
+	Configured    bool `protobuf:"varint,2,opt,name=configured,proto3" json:"configured,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DiscoveredInfo) Reset() {
+	*x = DiscoveredInfo{}
+	mi := &file_gateway_v1_model_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoveredInfo) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoveredInfo) ProtoMessage() {}
+
+func (x *DiscoveredInfo) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoveredInfo.ProtoReflect.Descriptor instead.
+func (*DiscoveredInfo) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *DiscoveredInfo) GetPriced() bool {
+	if x != nil {
+		return x.Priced
+	}
+	return false
+}
+
+func (x *DiscoveredInfo) GetConfigured() bool {
+	if x != nil {
+		return x.Configured
+	}
+	return false
+}
+
+// DiscoveredParams are the parameters of a deployment, without secrets.
+type DiscoveredParams struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The provider and its model.
+	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
+	// A key that the request has, named as the environment variable in which operators have it.
+	ApiKey *string `protobuf:"bytes,2,opt,name=api_key,json=apiKey,proto3,oneof" json:"api_key,omitempty"`
+	// The provider's address; without it, the provider's own.
+	ApiBase *string `protobuf:"bytes,3,opt,name=api_base,json=apiBase,proto3,oneof" json:"api_base,omitempty"`
+	// The provider's organization.
+	Organization *string `protobuf:"bytes,4,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
+	// The credential that the request names.
+	CredentialName *string `protobuf:"bytes,5,opt,name=credential_name,json=credentialName,proto3,oneof" json:"credential_name,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *DiscoveredParams) Reset() {
+	*x = DiscoveredParams{}
+	mi := &file_gateway_v1_model_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DiscoveredParams) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DiscoveredParams) ProtoMessage() {}
+
+func (x *DiscoveredParams) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_model_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DiscoveredParams.ProtoReflect.Descriptor instead.
+func (*DiscoveredParams) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *DiscoveredParams) GetModel() string {
+	if x != nil {
+		return x.Model
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetApiKey() string {
+	if x != nil && x.ApiKey != nil {
+		return *x.ApiKey
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetApiBase() string {
+	if x != nil && x.ApiBase != nil {
+		return *x.ApiBase
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetOrganization() string {
+	if x != nil && x.Organization != nil {
+		return *x.Organization
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetCredentialName() string {
+	if x != nil && x.CredentialName != nil {
+		return *x.CredentialName
+	}
+	return ""
+}
+
 // ReloadCostMapResponse says what came of it.
 type ReloadCostMapResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1847,7 +2149,7 @@ type ReloadCostMapResponse struct {
 
 func (x *ReloadCostMapResponse) Reset() {
 	*x = ReloadCostMapResponse{}
-	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	mi := &file_gateway_v1_model_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1859,7 +2161,7 @@ func (x *ReloadCostMapResponse) String() string {
 func (*ReloadCostMapResponse) ProtoMessage() {}
 
 func (x *ReloadCostMapResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_model_proto_msgTypes[23]
+	mi := &file_gateway_v1_model_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1872,7 +2174,7 @@ func (x *ReloadCostMapResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReloadCostMapResponse.ProtoReflect.Descriptor instead.
 func (*ReloadCostMapResponse) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_model_proto_rawDescGZIP(), []int{23}
+	return file_gateway_v1_model_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *ReloadCostMapResponse) GetMessage() string {
@@ -2106,11 +2408,39 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x05model\x18\x02 \x01(\tR\x05model\x12(\n" +
 	"\x10cost_per_request\x18\x03 \x01(\tR\x0ecostPerRequest\x12\x12\n" +
 	"\x04cost\x18\x04 \x01(\tR\x04cost\"\x16\n" +
-	"\x14ReloadCostMapRequest\"c\n" +
+	"\x14ReloadCostMapRequest\"\x98\x01\n" +
+	"\x15DiscoverModelsRequest\x12?\n" +
+	"\bprovider\x18\x01 \x01(\tB#\xbaH \xc8\x01\x01r\x1b\x10\x01\x18@2\f^[a-z0-9_]*$\x92\x02\x06openaiR\bprovider\x12>\n" +
+	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsR\rgatewayParams\"T\n" +
+	"\x16DiscoverModelsResponse\x12:\n" +
+	"\n" +
+	"model_list\x18\x01 \x03(\v2\x1b.gateway.v1.DiscoveredModelR\tmodelList\"\xb0\x01\n" +
+	"\x0fDiscoveredModel\x12\x1d\n" +
+	"\n" +
+	"model_name\x18\x01 \x01(\tR\tmodelName\x12C\n" +
+	"\x0egateway_params\x18\x02 \x01(\v2\x1c.gateway.v1.DiscoveredParamsR\rgatewayParams\x129\n" +
+	"\n" +
+	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.DiscoveredInfoR\tmodelInfo\"H\n" +
+	"\x0eDiscoveredInfo\x12\x16\n" +
+	"\x06priced\x18\x01 \x01(\bR\x06priced\x12\x1e\n" +
+	"\n" +
+	"configured\x18\x02 \x01(\bR\n" +
+	"configured\"\xfb\x01\n" +
+	"\x10DiscoveredParams\x12\x14\n" +
+	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1c\n" +
+	"\aapi_key\x18\x02 \x01(\tH\x00R\x06apiKey\x88\x01\x01\x12\x1e\n" +
+	"\bapi_base\x18\x03 \x01(\tH\x01R\aapiBase\x88\x01\x01\x12'\n" +
+	"\forganization\x18\x04 \x01(\tH\x02R\forganization\x88\x01\x01\x12,\n" +
+	"\x0fcredential_name\x18\x05 \x01(\tH\x03R\x0ecredentialName\x88\x01\x01B\n" +
+	"\n" +
+	"\b_api_keyB\v\n" +
+	"\t_api_baseB\x0f\n" +
+	"\r_organizationB\x12\n" +
+	"\x10_credential_name\"c\n" +
 	"\x15ReloadCostMapResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
 	"\x06models\x18\x02 \x01(\rR\x06models\x12\x18\n" +
-	"\achanged\x18\x03 \x01(\rR\achanged2\xe0\x0e\n" +
+	"\achanged\x18\x03 \x01(\rR\achanged2\xbd\x10\n" +
 	"\fModelService\x12\x8f\x01\n" +
 	"\vCreateModel\x12\x1e.gateway.v1.CreateModelRequest\x1a\x1c.gateway.v1.DeploymentRecord\"B\xaa\xbb\x18>\b\x05\x10\x03\x1a\acreated:\x0fPOST /model/newJ\x1e\n" +
 	"\x03new\x12\x03add\x12\x06create\x1a\n" +
@@ -2131,7 +2461,10 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\fEstimateCost\x12\x1f.gateway.v1.EstimateCostRequest\x1a .gateway.v1.EstimateCostResponse\"\x81\x01\xaa\xbb\x18}\b\x02\x10\x01 \x02:\x13POST /cost/estimate:\x19POST /model/cost/estimateJE\n" +
 	"\bestimate\x1a\x05model\"\testimates*\bmodel_id*\x05model*\x10cost_per_request*\x04cost\x12\x98\x01\n" +
 	"\rReloadCostMap\x12 .gateway.v1.ReloadCostMapRequest\x1a!.gateway.v1.ReloadCostMapResponse\"B\xaa\xbb\x18>\b\x05\x10\x03\x1a\breloaded:\x1bPOST /model/cost_map/reloadJ\x11\n" +
-	"\x0fcost-map-reload\x1a\xd0\x01\xb2\xbb\x18\xcb\x01\n" +
+	"\x0fcost-map-reload\x12\xda\x01\n" +
+	"\x0eDiscoverModels\x12!.gateway.v1.DiscoverModelsRequest\x1a\".gateway.v1.DiscoverModelsResponse\"\x80\x01\xaa\xbb\x18|\b\x05\x10\x01:\x14POST /model/discoverJ`\n" +
+	"\bdiscover\x1a\bprovider\"\n" +
+	"model_list*\x14gateway_params.model*\x11model_info.priced*\x15model_info.configured\x1a\xd0\x01\xb2\xbb\x18\xcb\x01\n" +
 	"\x05model\x12\bmodel_id\x12\x02id*\x06Models2\xab\x01\n" +
 	"\x05model\x12\x06models\x1a$models, their deployments and prices\"\n" +
 	"model_name\"\x14gateway_params.model\"\rmodel_info.id\"\x13model_info.db_model\"\x17gateway_params.api_base\"\x15gateway_params.weightBEZCgithub.com/modelgateway/modelgateway/proto/gen/gateway/v1;gatewayv1b\x06proto3"
@@ -2148,7 +2481,7 @@ func file_gateway_v1_model_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_model_proto_rawDescData
 }
 
-var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
+var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
 var file_gateway_v1_model_proto_goTypes = []any{
 	(*CreateModelRequest)(nil),        // 0: gateway.v1.CreateModelRequest
 	(*ModelParams)(nil),               // 1: gateway.v1.ModelParams
@@ -2173,56 +2506,67 @@ var file_gateway_v1_model_proto_goTypes = []any{
 	(*EstimateCostResponse)(nil),      // 20: gateway.v1.EstimateCostResponse
 	(*CostEstimate)(nil),              // 21: gateway.v1.CostEstimate
 	(*ReloadCostMapRequest)(nil),      // 22: gateway.v1.ReloadCostMapRequest
-	(*ReloadCostMapResponse)(nil),     // 23: gateway.v1.ReloadCostMapResponse
-	nil,                               // 24: gateway.v1.ModelParams.ExtraHeadersEntry
-	nil,                               // 25: gateway.v1.ModelParams.PricesEntry
-	nil,                               // 26: gateway.v1.ModelInfo.PricesEntry
-	nil,                               // 27: gateway.v1.ModelCost.PricesEntry
-	(*timestamppb.Timestamp)(nil),     // 28: google.protobuf.Timestamp
+	(*DiscoverModelsRequest)(nil),     // 23: gateway.v1.DiscoverModelsRequest
+	(*DiscoverModelsResponse)(nil),    // 24: gateway.v1.DiscoverModelsResponse
+	(*DiscoveredModel)(nil),           // 25: gateway.v1.DiscoveredModel
+	(*DiscoveredInfo)(nil),            // 26: gateway.v1.DiscoveredInfo
+	(*DiscoveredParams)(nil),          // 27: gateway.v1.DiscoveredParams
+	(*ReloadCostMapResponse)(nil),     // 28: gateway.v1.ReloadCostMapResponse
+	nil,                               // 29: gateway.v1.ModelParams.ExtraHeadersEntry
+	nil,                               // 30: gateway.v1.ModelParams.PricesEntry
+	nil,                               // 31: gateway.v1.ModelInfo.PricesEntry
+	nil,                               // 32: gateway.v1.ModelCost.PricesEntry
+	(*timestamppb.Timestamp)(nil),     // 33: google.protobuf.Timestamp
 }
 var file_gateway_v1_model_proto_depIdxs = []int32{
 	1,  // 0: gateway.v1.CreateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 1: gateway.v1.CreateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	24, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
-	25, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
+	29, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
+	30, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
 	1,  // 4: gateway.v1.DeploymentRecord.gateway_params:type_name -> gateway.v1.ModelParams
 	5,  // 5: gateway.v1.DeploymentRecord.model_info:type_name -> gateway.v1.ModelInfo
 	1,  // 6: gateway.v1.UpdateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 7: gateway.v1.UpdateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	26, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
-	28, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
-	28, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
+	31, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
+	33, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
+	33, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
 	10, // 11: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
 	1,  // 12: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
 	5,  // 13: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
 	10, // 14: gateway.v1.ListModelInfoPageResponse.data:type_name -> gateway.v1.ModelRecord
 	15, // 15: gateway.v1.ListModelGroupsResponse.data:type_name -> gateway.v1.ModelGroup
 	18, // 16: gateway.v1.GetModelCostResponse.data:type_name -> gateway.v1.ModelCost
-	27, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
+	32, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
 	21, // 18: gateway.v1.EstimateCostResponse.estimates:type_name -> gateway.v1.CostEstimate
-	0,  // 19: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
-	4,  // 20: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
-	6,  // 21: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
-	8,  // 22: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
-	11, // 23: gateway.v1.ModelService.ListModelInfoPage:input_type -> gateway.v1.ListModelInfoPageRequest
-	13, // 24: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
-	16, // 25: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
-	19, // 26: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
-	22, // 27: gateway.v1.ModelService.ReloadCostMap:input_type -> gateway.v1.ReloadCostMapRequest
-	3,  // 28: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
-	3,  // 29: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
-	7,  // 30: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
-	9,  // 31: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
-	12, // 32: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
-	14, // 33: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
-	17, // 34: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
-	20, // 35: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
-	23, // 36: gateway.v1.ModelService.ReloadCostMap:output_type -> gateway.v1.ReloadCostMapResponse
-	28, // [28:37] is the sub-list for method output_type
-	19, // [19:28] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	1,  // 19: gateway.v1.DiscoverModelsRequest.gateway_params:type_name -> gateway.v1.ModelParams
+	25, // 20: gateway.v1.DiscoverModelsResponse.model_list:type_name -> gateway.v1.DiscoveredModel
+	27, // 21: gateway.v1.DiscoveredModel.gateway_params:type_name -> gateway.v1.DiscoveredParams
+	26, // 22: gateway.v1.DiscoveredModel.model_info:type_name -> gateway.v1.DiscoveredInfo
+	0,  // 23: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
+	4,  // 24: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
+	6,  // 25: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
+	8,  // 26: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
+	11, // 27: gateway.v1.ModelService.ListModelInfoPage:input_type -> gateway.v1.ListModelInfoPageRequest
+	13, // 28: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
+	16, // 29: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
+	19, // 30: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
+	22, // 31: gateway.v1.ModelService.ReloadCostMap:input_type -> gateway.v1.ReloadCostMapRequest
+	23, // 32: gateway.v1.ModelService.DiscoverModels:input_type -> gateway.v1.DiscoverModelsRequest
+	3,  // 33: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
+	3,  // 34: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
+	7,  // 35: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
+	9,  // 36: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
+	12, // 37: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
+	14, // 38: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
+	17, // 39: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
+	20, // 40: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
+	28, // 41: gateway.v1.ModelService.ReloadCostMap:output_type -> gateway.v1.ReloadCostMapResponse
+	24, // 42: gateway.v1.ModelService.DiscoverModels:output_type -> gateway.v1.DiscoverModelsResponse
+	33, // [33:43] is the sub-list for method output_type
+	23, // [23:33] is the sub-list for method input_type
+	23, // [23:23] is the sub-list for extension type_name
+	23, // [23:23] is the sub-list for extension extendee
+	0,  // [0:23] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_model_proto_init() }
@@ -2234,13 +2578,14 @@ func file_gateway_v1_model_proto_init() {
 	file_gateway_v1_model_proto_msgTypes[2].OneofWrappers = []any{}
 	file_gateway_v1_model_proto_msgTypes[4].OneofWrappers = []any{}
 	file_gateway_v1_model_proto_msgTypes[11].OneofWrappers = []any{}
+	file_gateway_v1_model_proto_msgTypes[27].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_model_proto_rawDesc), len(file_gateway_v1_model_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   28,
+			NumMessages:   33,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

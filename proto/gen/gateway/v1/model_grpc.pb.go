@@ -28,6 +28,7 @@ const (
 	ModelService_GetModelCost_FullMethodName      = "/gateway.v1.ModelService/GetModelCost"
 	ModelService_EstimateCost_FullMethodName      = "/gateway.v1.ModelService/EstimateCost"
 	ModelService_ReloadCostMap_FullMethodName     = "/gateway.v1.ModelService/ReloadCostMap"
+	ModelService_DiscoverModels_FullMethodName    = "/gateway.v1.ModelService/DiscoverModels"
 )
 
 // ModelServiceClient is the client API for ModelService service.
@@ -60,6 +61,8 @@ type ModelServiceClient interface {
 	EstimateCost(ctx context.Context, in *EstimateCostRequest, opts ...grpc.CallOption) (*EstimateCostResponse, error)
 	// ReloadCostMap loads the table of prices from where general_settings.model_cost_map_url says, and puts it in force on all nodes. 404 if the configuration names no place, 422 if what is there is no table that can be used; nothing is then changed.
 	ReloadCostMap(ctx context.Context, in *ReloadCostMapRequest, opts ...grpc.CallOption) (*ReloadCostMapResponse, error)
+	// DiscoverModels asks a provider which models an account can reach, and returns them as entries of model_list. 400 for a provider that does not list its models, 502 or 503 if it does not answer or rejects the credential.
+	DiscoverModels(ctx context.Context, in *DiscoverModelsRequest, opts ...grpc.CallOption) (*DiscoverModelsResponse, error)
 }
 
 type modelServiceClient struct {
@@ -160,6 +163,16 @@ func (c *modelServiceClient) ReloadCostMap(ctx context.Context, in *ReloadCostMa
 	return out, nil
 }
 
+func (c *modelServiceClient) DiscoverModels(ctx context.Context, in *DiscoverModelsRequest, opts ...grpc.CallOption) (*DiscoverModelsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DiscoverModelsResponse)
+	err := c.cc.Invoke(ctx, ModelService_DiscoverModels_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // ModelServiceServer is the server API for ModelService service.
 // All implementations must embed UnimplementedModelServiceServer
 // for forward compatibility.
@@ -190,6 +203,8 @@ type ModelServiceServer interface {
 	EstimateCost(context.Context, *EstimateCostRequest) (*EstimateCostResponse, error)
 	// ReloadCostMap loads the table of prices from where general_settings.model_cost_map_url says, and puts it in force on all nodes. 404 if the configuration names no place, 422 if what is there is no table that can be used; nothing is then changed.
 	ReloadCostMap(context.Context, *ReloadCostMapRequest) (*ReloadCostMapResponse, error)
+	// DiscoverModels asks a provider which models an account can reach, and returns them as entries of model_list. 400 for a provider that does not list its models, 502 or 503 if it does not answer or rejects the credential.
+	DiscoverModels(context.Context, *DiscoverModelsRequest) (*DiscoverModelsResponse, error)
 	mustEmbedUnimplementedModelServiceServer()
 }
 
@@ -226,6 +241,9 @@ func (UnimplementedModelServiceServer) EstimateCost(context.Context, *EstimateCo
 }
 func (UnimplementedModelServiceServer) ReloadCostMap(context.Context, *ReloadCostMapRequest) (*ReloadCostMapResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReloadCostMap not implemented")
+}
+func (UnimplementedModelServiceServer) DiscoverModels(context.Context, *DiscoverModelsRequest) (*DiscoverModelsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DiscoverModels not implemented")
 }
 func (UnimplementedModelServiceServer) mustEmbedUnimplementedModelServiceServer() {}
 func (UnimplementedModelServiceServer) testEmbeddedByValue()                      {}
@@ -410,6 +428,24 @@ func _ModelService_ReloadCostMap_Handler(srv interface{}, ctx context.Context, d
 	return interceptor(ctx, in, info, handler)
 }
 
+func _ModelService_DiscoverModels_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DiscoverModelsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ModelServiceServer).DiscoverModels(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: ModelService_DiscoverModels_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ModelServiceServer).DiscoverModels(ctx, req.(*DiscoverModelsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // ModelService_ServiceDesc is the grpc.ServiceDesc for ModelService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -452,6 +488,10 @@ var ModelService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReloadCostMap",
 			Handler:    _ModelService_ReloadCostMap_Handler,
+		},
+		{
+			MethodName: "DiscoverModels",
+			Handler:    _ModelService_DiscoverModels_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

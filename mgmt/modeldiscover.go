@@ -1,0 +1,88 @@
+package mgmt
+
+import (
+	"context"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/mgmt/field"
+	"github.com/modelgateway/modelgateway/mgmt/operation"
+	gatewayv1 "github.com/modelgateway/modelgateway/proto/gen/gateway/v1"
+)
+
+// someModel stands for the model of a deployment that only names an account.
+const someModel = "any"
+
+// DiscoverModels asks a provider which models an account can reach. The account is checked as a deployment
+// of it would be, so it can lead to no other address.
+func (s modelService) DiscoverModels(ctx context.Context, in *gatewayv1.DiscoverModelsRequest) (*gatewayv1.DiscoverModelsResponse, error) {
+	params := orEmpty(in.GetGatewayParams())
+	if params.GetModel() != "" || params.GetCustomLlmProvider() != "" {
+		return nil, fault.Field("gateway_params.model", "invalid_value", "The provider is asked for all its models. Send provider alone.")
+	}
+	spec := catalog.DeploymentSpec{ID: string(catalog.NewDeploymentID()), ModelName: someModel, Model: in.GetProvider() + "/" + someModel}
+	if err := describe(&spec, params, orEmpty[gatewayv1.ModelInfoInput](nil)); err != nil {
+		return nil, err
+	}
+	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
+		return nil, err
+	}
+	c := operation.View(ctx).Catalog
+	account, err := draft(c, &spec)
+	if err != nil {
+		return nil, providerNamed(err)
+	}
+	models, err := s.discover(ctx, account)
+	if err != nil {
+		return nil, err
+	}
+	configured := map[string]bool{}
+	for _, d := range c.Deployments() {
+		configured[d.Identifier()] = true
+	}
+	out := &gatewayv1.DiscoverModelsResponse{}
+	for _, name := range models {
+		spec.Model = in.GetProvider() + "/" + name
+		d, err := draft(c, &spec)
+		if err != nil {
+			continue // its name cannot be one of a deployment's model
+		}
+		out.ModelList = append(out.GetModelList(), &gatewayv1.DiscoveredModel{
+			ModelName: name, GatewayParams: entry(&spec, in.GetProvider()),
+			ModelInfo: &gatewayv1.DiscoveredInfo{Priced: d.Listed(), Configured: configured[spec.Model]},
+		})
+	}
+	return out, nil
+}
+
+// draft returns what a deployment would be.
+func draft(c *catalog.Catalog, spec *catalog.DeploymentSpec) (*catalog.Deployment, error) {
+	with, err := c.With(*spec)
+	if err != nil {
+		return nil, err
+	}
+	d, _ := with.Deployment(id.Deployment(spec.ID))
+	return d, nil
+}
+
+// providerNamed names the field of the request instead of the deployment's model.
+func providerNamed(err error) error {
+	if e := fault.From(err); e.Param == "gateway_params.model" {
+		return field.Named("provider", err)
+	}
+	return err
+}
+
+// entry returns gateway_params of an entry of model_list. A key in the request is named as the environment
+// variable in which operators have it.
+func entry(spec *catalog.DeploymentSpec, provider string) *gatewayv1.DiscoveredParams {
+	out := &gatewayv1.DiscoveredParams{
+		Model: spec.Model, ApiBase: given(spec.APIBase), CredentialName: given(spec.CredentialName), Organization: given(spec.Organization),
+	}
+	if !spec.APIKey.IsEmpty() {
+		out.ApiKey = new("os.environ/" + strings.ToUpper(provider) + "_API_KEY")
+	}
+	return out
+}
