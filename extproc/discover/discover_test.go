@@ -48,7 +48,8 @@ func TestModels(t *testing.T) {
 		want   []string
 	}{
 		"openai": {
-			"openai", "authorization", map[string]string{"/v1/models": `{"object":"list","data":[{"id":"gpt-4o"},{"id":"gpt-4.1"},{"id":"gpt-4o"}]}`},
+			"openai", "authorization",
+			map[string]string{"/v1/models": `{"object":"list","data":[{"id":"gpt-4o"},{"id":"gpt-4.1"},{"id":"gpt-4o"}]}`},
 			[]string{"gpt-4.1", "gpt-4o"},
 		},
 		"a list alone": {
@@ -61,21 +62,24 @@ func TestModels(t *testing.T) {
 			"mistral", "authorization", map[string]string{"/v1/models": `{"data":[{"id":"b"},{"id":"a"},{"id":"b"}]}`}, []string{"a", "b"},
 		},
 		"anthropic": {
-			"anthropic", "x-api-key", map[string]string{
+			"anthropic", "x-api-key",
+			map[string]string{
 				"/v1/models?limit=1000":                   `{"data":[{"id":"claude-b"}],"has_more":true,"last_id":"claude-b"}`,
 				"/v1/models?after_id=claude-b&limit=1000": `{"data":[{"id":"claude-a"}],"has_more":false,"last_id":"claude-a"}`,
 			},
 			[]string{"claude-a", "claude-b"},
 		},
 		"gemini": {
-			"gemini", "x-goog-api-key", map[string]string{
+			"gemini", "x-goog-api-key",
+			map[string]string{
 				"/v1beta/models?pageSize=1000":             `{"models":[{"name":"models/gemini-2.5-pro"}],"nextPageToken":"n"}`,
 				"/v1beta/models?pageSize=1000&pageToken=n": `{"models":[{"name":"models/gemini-2.5-flash"}]}`,
 			},
 			[]string{"gemini-2.5-flash", "gemini-2.5-pro"},
 		},
 		"cohere": {
-			"cohere", "authorization", map[string]string{
+			"cohere", "authorization",
+			map[string]string{
 				"/v1/models?page_size=1000":              `{"models":[{"name":"command-a"}],"next_page_token":"2"}`,
 				"/v1/models?page_size=1000&page_token=2": `{"models":[{"name":"embed-v4"}]}`,
 			},
