@@ -11,5 +11,5 @@ import (
 
 // discover returns what asks providers for the models of an account.
 func (g *gateway) discover() func(ctx context.Context, d *catalog.Deployment) ([]string, error) {
-	return discover.New(provider.Providers(), nil, g.cfg.AllowsPrivateEndpoints(), time.Now).Models
+	return discover.New(discover.Config{Providers: provider.Providers(), Private: g.cfg.AllowsPrivateEndpoints(), Now: time.Now}).Models
 }

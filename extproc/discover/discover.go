@@ -39,11 +39,18 @@ type Finder struct {
 	now       func() time.Time
 }
 
-// New returns a Finder. token is as pipeline.Deps.Token; it may be nil. private allows addresses in private
-// networks.
-func New(providers []provider.Provider, token func(d *catalog.Deployment) (cloud.Token, error), private bool, now func() time.Time) *Finder {
+// Config is what a Finder needs.
+type Config struct {
+	Providers []provider.Provider
+	Token     func(d *catalog.Deployment) (cloud.Token, error) // as pipeline.Deps.Token; may be nil
+	Private   bool                                             // addresses in private networks are allowed
+	Now       func() time.Time
+}
+
+// New returns a Finder.
+func New(cfg Config) *Finder {
 	least := address.Public
-	if private {
+	if cfg.Private {
 		least = address.Private
 	}
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, to string, _ syscall.RawConn) error {
@@ -53,8 +60,8 @@ func New(providers []provider.Provider, token func(d *catalog.Deployment) (cloud
 		}
 		return nil
 	}}
-	f := &Finder{providers: make(map[string]provider.Provider, len(providers)), token: token, now: now}
-	for _, p := range providers {
+	f := &Finder{providers: make(map[string]provider.Provider, len(cfg.Providers)), token: cfg.Token, now: cfg.Now}
+	for _, p := range cfg.Providers {
 		f.providers[p.Name] = p
 	}
 	f.http = &http.Client{
@@ -87,7 +94,17 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 	var all []string
 	page := ""
 	for range maxPages {
-		body, err := f.page(ctx, p.Driver, lister, d, t, page)
+		call, err := lister.ListModels(t, page)
+		if err != nil {
+			return nil, err
+		}
+		if signer, ok := p.Driver.(driver.Signer); ok {
+			_, host, _ := strings.Cut(d.Endpoint.URL(), "://")
+			if err := signer.Sign(&call, t, host, f.now()); err != nil {
+				return nil, err
+			}
+		}
+		body, err := f.page(ctx, p.Driver, d.Endpoint.URL(), &call)
 		if err != nil {
 			return nil, err
 		}
@@ -107,18 +124,8 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 }
 
 // page returns the body of a page of the list.
-func (f *Finder) page(ctx context.Context, of driver.Driver, lister driver.Lister, d *catalog.Deployment, t driver.Target, page string) ([]byte, error) {
-	call, err := lister.ListModels(t, page)
-	if err != nil {
-		return nil, err
-	}
-	if signer, ok := of.(driver.Signer); ok {
-		_, host, _ := strings.Cut(d.Endpoint.URL(), "://")
-		if err := signer.Sign(&call, t, host, f.now()); err != nil {
-			return nil, err
-		}
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.Endpoint.URL()+call.Path, http.NoBody)
+func (f *Finder) page(ctx context.Context, of driver.Driver, base string, call *driver.Call) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+call.Path, http.NoBody)
 	if err != nil {
 		return nil, unreachable()
 	}

@@ -36,7 +36,7 @@ func account(t *testing.T, of string, handler http.HandlerFunc) *catalog.Deploym
 }
 
 func finder(private bool) *discover.Finder {
-	return discover.New(provider.Providers(), nil, private, time.Now)
+	return discover.New(discover.Config{Providers: provider.Providers(), Private: private, Now: time.Now})
 }
 
 func TestModels(t *testing.T) {
@@ -94,7 +94,7 @@ func TestModels(t *testing.T) {
 					http.Error(w, "no such page", http.StatusTeapot)
 					return
 				}
-				fmt.Fprint(w, page)
+				_, _ = fmt.Fprint(w, page)
 			})
 			got, err := finder(true).Models(context.Background(), d)
 			if err != nil || !slices.Equal(got, c.want) {
@@ -109,7 +109,7 @@ func TestFailures(t *testing.T) {
 	answer := func(status int, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(status)
-			fmt.Fprint(w, body)
+			_, _ = fmt.Fprint(w, body)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -154,7 +154,7 @@ func TestEndlessPages(t *testing.T) {
 	n := 0
 	d := account(t, "anthropic", func(w http.ResponseWriter, _ *http.Request) {
 		n++
-		fmt.Fprintf(w, `{"data":[{"id":"m%d"}],"has_more":true,"last_id":"m%d"}`, n, n)
+		_, _ = fmt.Fprintf(w, `{"data":[{"id":"m%d"}],"has_more":true,"last_id":"m%d"}`, n, n)
 	})
 	got, err := finder(true).Models(context.Background(), d)
 	if err != nil || len(got) != n || n > 100 {
