@@ -108,6 +108,7 @@ func importRows() []importRow {
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
+		{"extproc/azure", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/driver", "extproc/openai", "extproc/wire"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/voyage", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/vault"}},
 		{"extproc/jina", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/vault"}},
@@ -115,7 +116,7 @@ func importRows() []importRow {
 		{"extproc/elevenlabs", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault"}},
 		{"extproc/deepgram", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault", "cluster/vault"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"cluster/cloud", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/voyage", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/voyage", "extproc/wire"}},
 		{"extproc/operation", []string{
 			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",

@@ -203,7 +203,8 @@ func (d *decoder) base(o *object, name string, to *string) {
 	if !ok {
 		return
 	}
-	if _, _, err := catalog.ParseBase(strings.TrimSpace(s)); err != nil {
+	base, _ := cloud.CutVersion(strings.TrimSpace(s)) // the catalogue knows whose address may have one
+	if _, _, err := catalog.ParseBase(base); err != nil {
 		d.fail(n, "%s", fault.From(err).Message())
 		return
 	}

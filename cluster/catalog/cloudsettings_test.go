@@ -80,3 +80,32 @@ func TestSettingsAreRejected(t *testing.T) {
 		}
 	}
 }
+
+// A whole address of Azure's has a version, which becomes the setting unless there is one. Other providers take no query.
+func TestAddressWithAVersion(t *testing.T) {
+	t.Parallel()
+	read := func(base string, s cloud.Settings) (string, cloud.Settings) {
+		base, version := cloud.CutVersion(base)
+		return base, s.With(cloud.AzureAPIVersion, version)
+	}
+	known := catalog.Providers{"azure": {Cloud: cloud.Azure, NeedsBase: true, Read: read}, "plain": {DefaultBase: "https://plain.example.com"}}
+	for query, want := range map[string]string{"?api-version=2024-10-21": "2024-10-21", "": "", "?api-version=2024-10-21&key=CANARY": "refused"} {
+		spec := withSettings("azure/a")
+		spec.APIBase = "https://r.openai.azure.com/openai/deployments/a" + query
+		c, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{spec}}, known, nil)
+		got := "refused"
+		if err == nil {
+			got = c.Deployments()[0].Cloud.Get(cloud.AzureAPIVersion)
+		} else if strings.Contains(err.Error(), "CANARY") {
+			t.Errorf("the error shows the query: %v", err)
+		}
+		if got != want {
+			t.Errorf("the version of %q is %q, want %q (%v)", query, got, want, err)
+		}
+	}
+	spec := withSettings("plain/a")
+	spec.APIBase = "https://plain.example.com?api-version=2024-10-21"
+	if _, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{spec}}, known, nil); err == nil || !strings.Contains(err.Error(), "query") {
+		t.Errorf("a query of another provider: %v", err)
+	}
+}

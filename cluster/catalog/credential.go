@@ -182,8 +182,8 @@ func (b *builder) borrowAnew(old *Deployment) *Deployment {
 	d := *old
 	full := b.borrow("", &old.origin.stored.Spec)
 	d.APIKey = full.APIKey
-	d.Cloud = b.settings("", &old.origin.stored.Spec, full, d.Provider)
-	d.Endpoint, d.BasePath = b.endpoint("", full, d.Provider, d.Cloud)
+	settings := b.settings("", &old.origin.stored.Spec, full, d.Provider)
+	d.Endpoint, d.BasePath, d.Cloud = b.endpoint("", full, d.Provider, settings)
 	d.ExtraHeaders = b.problems.headers(".gateway_params.extra_headers", full.ExtraHeaders)
 	d.ExtraHeaders = b.problems.organization(".gateway_params.organization", d.ExtraHeaders, full.Organization)
 	return &d

@@ -3,6 +3,7 @@ package catalog
 import (
 	"strings"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -90,7 +91,8 @@ func (c *Catalog) DeleteCredential(tx *record.Txn, name string) error {
 func putCredential(tx *record.Txn, of, before *Credential, seal vault.Seal) (*Credential, error) {
 	p := problems{}
 	if of.APIBase != "" {
-		if _, _, err := ParseBase(of.APIBase); err != nil {
+		base, _ := cloud.CutVersion(of.APIBase)
+		if _, _, err := ParseBase(base); err != nil {
 			e := fault.From(err)
 			p.add("credential_values.api_base", e.Code, "%s", e.Detail)
 		}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/address"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 )
@@ -71,7 +72,8 @@ func ParseBase(apiBase string) (endpoint Endpoint, basePath string, err error) {
 // passes. It accepts what ParseBase rejects. Errors name the param api_base and never
 // repeat the address.
 func CheckReach(apiBase string, least address.Class) error {
-	e, _, err := ParseBase(apiBase)
+	base, _ := cloud.CutVersion(apiBase)
+	e, _, err := ParseBase(base)
 	if err != nil {
 		return nil //nolint:nilerr // it is reported where the address is parsed
 	}

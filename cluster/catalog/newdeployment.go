@@ -29,7 +29,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 	b.problems.numbers(at, s)
 	b.problems.guardrails(at+".model_info."+fieldGuardrails, s.Guardrails)
 	settings := b.settings(at, s, full, provider)
-	endpoint, path := b.endpoint(at, full, provider, settings)
+	endpoint, path, settings := b.endpoint(at, full, provider, settings)
 	headers := b.problems.headers(at+".gateway_params.extra_headers", s.ExtraHeaders)
 	headers = b.problems.organization(at+".gateway_params.organization", headers, full.Organization)
 	own := b.ownPrices(at, s.Prices)
@@ -95,31 +95,34 @@ func (b *builder) model(at string, s *DeploymentSpec) (provider, model string) {
 	return provider, model
 }
 
-// endpoint finds the upstream.
-func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settings cloud.Settings) (Endpoint, string) {
+// endpoint finds the upstream, and returns the settings as the driver reads them.
+func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settings cloud.Settings) (Endpoint, string, cloud.Settings) {
 	defaults, known := b.base.providers[provider]
 	if !known {
-		return Endpoint{}, "" // reported already
+		return Endpoint{}, "", settings // reported already
 	}
 	if defaults.NeedsKey && s.APIKey.IsEmpty() {
 		b.problems.add(at+".gateway_params.api_key", codeMissing, "api_key is missing or empty; the provider %s needs one", quote(provider))
 	}
 	param := at + ".gateway_params.api_base"
 	address := s.APIBase
+	if defaults.Read != nil {
+		address, settings = defaults.Read(address, settings)
+	}
 	if address == "" && defaults.Base != nil {
 		var err error
 		_, model, _ := strings.Cut(s.Model, "/")
 		if address, err = defaults.Base(model, settings); err != nil {
 			e := fault.From(err)
 			b.problems.add(at+".gateway_params."+cmp.Or(e.Param, "api_base"), e.Code, "%s", e.Message())
-			return Endpoint{}, ""
+			return Endpoint{}, "", settings
 		}
 	} else if address == "" {
 		address = defaults.DefaultBase
 	}
 	if address == "" || s.APIBase == "" && defaults.NeedsBase {
 		b.problems.add(param, codeMissing, "api_base is missing; the provider %s has no address of its own", quote(provider))
-		return Endpoint{}, ""
+		return Endpoint{}, "", settings
 	}
 	parsed, ok := b.bases[address]
 	if !ok {
@@ -133,7 +136,7 @@ func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settin
 		e := fault.From(parsed.err)
 		b.problems.add(param, e.Code, "%s", e.Detail)
 	}
-	return parsed.endpoint, parsed.path
+	return parsed.endpoint, parsed.path, settings
 }
 
 // derive makes an id from the names. Not from the position in the list, which

@@ -50,3 +50,30 @@ func TestTokenIsZero(t *testing.T) {
 		t.Error("a token is none without a bearer token and without a secret key, and only then")
 	}
 }
+
+func TestCutVersion(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string][2]string{
+		"https://a.example.com/openai?api-version=2024-10-21":         {"https://a.example.com/openai", "2024-10-21"},
+		"https://a.example.com/openai?api-version=2025-04-01-preview": {"https://a.example.com/openai", "2025-04-01-preview"},
+		"https://a.example.com/openai":                                {"https://a.example.com/openai", ""},
+		"https://a.example.com/?api-version=":                         {"https://a.example.com/?api-version=", ""},
+		"https://a.example.com/?api-version=a&key=b":                  {"https://a.example.com/?api-version=a&key=b", ""},
+		"https://a.example.com/?key=CANARY":                           {"https://a.example.com/?key=CANARY", ""},
+	} {
+		if base, version := cloud.CutVersion(in); base != want[0] || version != want[1] {
+			t.Errorf("%s is cut to %q and %q", in, base, version)
+		}
+	}
+}
+
+func TestWithKeepsWhatIsSet(t *testing.T) {
+	t.Parallel()
+	s := cloud.Of(map[string]vault.Secret{cloud.VertexProject: vault.NewSecret("p")})
+	if got := s.With(cloud.VertexProject, "q").With(cloud.VertexLocation, "").With(cloud.AzureAPIVersion, "v1"); len(got) != 2 || got.Get(cloud.VertexProject) != "p" || got[0].Name != cloud.AzureAPIVersion {
+		t.Errorf("the settings are %v", got)
+	}
+	if len(s) != 1 {
+		t.Errorf("the settings have changed to %v", s)
+	}
+}

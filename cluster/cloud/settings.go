@@ -41,6 +41,16 @@ func (s Settings) Secret(name string) vault.Secret {
 // Get returns the value of a setting that is no secret; empty if it is not set.
 func (s Settings) Get(name string) string { return s.Secret(name).Reveal() }
 
+// With returns the settings with a value more; those that have the setting stay as they are.
+func (s Settings) With(name, value string) Settings {
+	if value == "" || !s.Secret(name).IsEmpty() {
+		return s
+	}
+	more := append(slices.Clone(s), Value{name, vault.NewSecret(value)})
+	slices.SortFunc(more, func(x, y Value) int { return cmp.Compare(x.Name, y.Name) })
+	return more
+}
+
 // Equal reports whether both have the same values.
 func (s Settings) Equal(other Settings) bool {
 	return slices.EqualFunc(s, other, func(a, b Value) bool { return a.Name == b.Name && a.Value.Equal(b.Value.Reveal()) })

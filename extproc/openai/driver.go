@@ -31,7 +31,7 @@ type Driver struct {
 // Serves returns OpenAI's language of chats for each chat, but for that of responses if the provider
 // has it.
 func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e = d.called(t, e); d.Responses != nil && (e == driver.Responses || e == driver.InputTokens) {
+	if e = d.Called(t, e); d.Responses != nil && (e == driver.Responses || e == driver.InputTokens) {
 		return wire.Responses, true
 	}
 	if e == driver.Completions && !t.Features.ChatOnly && (d.Endpoints == nil || slices.Contains(d.Endpoints, e)) {
@@ -49,8 +49,8 @@ func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 	return "", false
 }
 
-// called returns the endpoint to which the requests of another one go.
-func (d Driver) called(t driver.Target, e driver.Endpoint) driver.Endpoint {
+// Called returns the endpoint to which the requests of another one go.
+func (d Driver) Called(t driver.Target, e driver.Endpoint) driver.Endpoint {
 	switch {
 	case !e.IsChat():
 		return e
@@ -82,7 +82,7 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: driver.EndpointPath(base, d.called(t, op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return driver.Call{Path: driver.EndpointPath(base, d.Called(t, op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
 }
 
 // Classify reads errors of OpenAI's shape.

@@ -195,7 +195,7 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if s := x.stored.previous; s != "" {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}
 	}
-	if v := p.variation(x, d.Provider); v != nil {
+	if v := p.variation(x, d); v != nil {
 		v.Plan(&x.Facts, &plan)
 	}
 	edits := x.Facts.Edits(nil, &plan)

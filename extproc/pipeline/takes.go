@@ -56,7 +56,7 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 		return nil
 	}
 	if language == x.op.Language.Name() {
-		if v := p.variation(x, d.Provider); x.op.Generates() && v != nil && !d.DropParams && !x.Options.DropParams {
+		if v := p.variation(x, d); x.op.Generates() && v != nil && !d.DropParams && !x.Options.DropParams {
 			return v.Rejects(&x.Facts)
 		}
 		return nil
@@ -95,10 +95,14 @@ func (p *Pipeline) translatedLocked(x *Exchange, a *Attempt, t driver.Target) (d
 	return p.encodedLocked(x, a.Provider, a.language, t)
 }
 
-// variation returns how a provider's requests differ from the caller's; nil if they do not.
-func (p *Pipeline) variation(x *Exchange, name string) *provider.Variation {
+// variation returns how a deployment's requests differ from the caller's; nil if they do not.
+func (p *Pipeline) variation(x *Exchange, d *catalog.Deployment) *provider.Variation {
 	if x.op.Endpoint != driver.Chat && x.op.Endpoint != driver.Embeddings {
 		return nil
 	}
-	return p.variations[name]
+	of := p.providers[d.Provider]
+	if of == nil { // setPlan reports it
+		return nil
+	}
+	return of.VariationOf(p.variations[d.Provider], d.Cloud)
 }

@@ -55,8 +55,11 @@ func chatting() []provider.Provider {
 }
 
 // codec returns the translator of a provider's language of chats.
-func codec(p provider.Provider) driver.Codec {
-	language, _ := p.Driver.Serves(driver.Target{}, driver.Chat)
+func codec(p provider.Provider) driver.Codec { return codecFor(p, driver.Target{}) }
+
+// codecFor returns the translator of the language in which a target takes chats.
+func codecFor(p provider.Provider, t driver.Target) driver.Codec {
+	language, _ := p.Driver.Serves(t, driver.Chat)
 	return p.Driver.Codec(language)
 }
 
@@ -80,6 +83,15 @@ func TestAddress(t *testing.T) {
 		{"ollama", "/v1", driver.Chat, "/v1/chat/completions"},
 		{"hosted_vllm", "/a/", driver.Rerank, "/a/v1/rerank"},
 		{"hosted_vllm", "/a/v1/chat/completions", driver.Chat, "/a/v1/chat/completions"},
+		{"azure", "", driver.Embeddings, "/openai/v1/embeddings"},
+		{"azure", "/", driver.ImageEdits, "/openai/v1/images/edits"},
+		{"azure", "/openai/", driver.Responses, "/openai/v1/responses"},
+		{"azure", "/api/projects/p/openai/v1/chat/completions", driver.Messages, "/api/projects/p/openai/v1/chat/completions"},
+		{"azure", "/openai/deployments/d/chat/completions", driver.Speech, "/openai/deployments/d/audio/speech?api-version=2024-10-21"},
+		{"azure", "/openai/deployments/d", driver.Responses, "/openai/deployments/d/chat/completions?api-version=2024-10-21"},
+		{"azure", "", driver.Moderations, "unsupported"},
+		{"azure", "", driver.InputTokens, "unsupported"},
+		{"azure", "", driver.CountTokens, "unsupported"},
 		{"gemini", "", driver.Chat, "/v1beta/models/m:generateContent"},
 		{"gemini", "/v1/", driver.Messages, "/v1/models/m:generateContent"},
 		{"gemini", "/proxy/v1alpha", driver.Responses, "/proxy/v1alpha/models/m:generateContent"},

@@ -20,6 +20,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -59,6 +60,9 @@ type target struct {
 	HighEfforts     bool   `json:"high_efforts"`
 	JSONSchema      bool   `json:"json_schema"`
 	FeaturesOf      string `json:"features_of"` // a model, in place of the features above
+
+	Settings map[string]string `json:"settings"` // of the account at a cloud
+	Token    string            `json:"token"`    // in place of the key
 }
 
 // language is a language of callers, with the folder of its golden files.
@@ -214,13 +218,14 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 	if cfg.FeaturesOf != "" {
 		to.Features = p.Features(cfg.FeaturesOf)
 	}
+	translator := codecFor(p, to)
 	call, err := callOf(l.endpoint, p, ask, to)
 	if err != nil {
 		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
 	}
 	out[upstreamHTTP] = request(t, call)
-	if language, _ := p.Driver.Serves(cfg.target(), driver.Chat); language != wire.Mistral && judge().Knows(call.Path) {
+	if language, _ := p.Driver.Serves(to, driver.Chat); language != wire.Mistral && judge().Knows(call.Path) {
 		var made func() []string // by the caller
 		if l.dialect.Name() == wire.OpenAI {
 			made = func() []string { return judge().Request(call.Path, "application/json", in[askJSON]) }
@@ -237,9 +242,9 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 	case status != http.StatusOK:
 		fail(l, out, p.Driver.Classify(status, header, body))
 	case strings.HasPrefix(header("content-type"), "text/event-stream"):
-		maps.Copy(out, stream(t, l.dialect, codec(p), events(body), m))
+		maps.Copy(out, stream(t, l.dialect, translator, events(body), m))
 	default:
-		reply, err := codec(p).Decode(body)
+		reply, err := translator.Decode(body)
 		if err != nil {
 			fail(l, out, failureOf(t, err))
 			return out
@@ -267,7 +272,7 @@ func callOf(e driver.Endpoint, p provider.Provider, ask *wire.Request, t driver.
 		return driver.Call{}, err
 	}
 	call.Headers = driver.WithHeaders([]driver.Header{driver.Plain("content-type", "application/json")}, call.Headers)
-	call.Body, err = codec(p).Encode(ask, t)
+	call.Body, err = codecFor(p, t).Encode(ask, t)
 	return call, err
 }
 
@@ -276,8 +281,15 @@ func (c target) target() driver.Target {
 	if c.Model == "" {
 		c.Model = "upstream-model"
 	}
+	key, settings := "key-of-the-deployment", make(map[string]vault.Secret)
+	if c.Token != "" {
+		key = ""
+	}
+	for name, value := range c.Settings {
+		settings[name] = vault.NewSecret(value)
+	}
 	return driver.Target{
-		Model: c.Model, BasePath: c.BasePath, APIKey: vault.NewSecret("key-of-the-deployment"),
+		Model: c.Model, BasePath: c.BasePath, APIKey: vault.NewSecret(key), Settings: cloud.Of(settings), Token: cloud.Token{Bearer: vault.NewSecret(c.Token)},
 		MaxOutputTokens: c.MaxOutputTokens, DropParams: c.DropParams,
 		Features: driver.Features{
 			NoSampling: c.NoSampling, AdaptiveThinking: c.Adaptive, HighEfforts: c.HighEfforts, JSONSchema: c.JSONSchema,

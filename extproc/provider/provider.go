@@ -24,12 +24,17 @@ type Provider struct {
 	NeedsBase bool
 	// Base returns the base address of a deployment that gives none, where it depends on the model and on the
 	// settings; the error names the setting that it lacks. nil where BaseURL is the address.
-	Base   func(model string, s cloud.Settings) (string, error)
+	Base func(model string, s cloud.Settings) (string, error)
+	// Read returns api_base, which may be empty, and the settings as the driver reads them, where operators
+	// write the same in several ways. nil: as they are.
+	Read   func(apiBase string, s cloud.Settings) (string, cloud.Settings)
 	Like   string // name of the provider whose driver and goldens it shares; empty if its own
 	Driver driver.Driver
 
 	// Variation is how the parameters of its chats differ from those of the language that it speaks.
 	Variation driver.Variation
+	// Varies returns how the parameters of one deployment differ, where it depends on the settings; nil: as Variation says.
+	Varies func(s cloud.Settings) *driver.Variation
 
 	// Features returns the features of a model by the provider's name for it.
 	// nil means that all models of the provider have the zero Features.
@@ -53,6 +58,7 @@ func Providers() []Provider {
 		{Name: "jina_ai", BaseURL: "https://api.jina.ai/v1", NeedsKey: true, Driver: jina.Driver{}},
 		{Name: "voyage", BaseURL: "https://api.voyageai.com/v1", NeedsKey: true, Driver: voyage.Driver{}},
 	}
+	rows = append(rows, clouds()...)
 	for _, c := range compatible() {
 		rows = append(rows, c.row())
 	}

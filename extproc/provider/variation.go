@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"reflect"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
@@ -23,15 +24,30 @@ func Variations(rows []Provider) map[string]*Variation {
 		if reflect.ValueOf(of).IsZero() {
 			continue
 		}
-		v := &Variation{Variation: of}
-		for _, name := range of.Lacks {
-			if f, ok := splice.FieldNamed([]byte(name)); ok {
-				v.lacks |= splice.Set(f)
-			}
-		}
-		out[rows[i].Name] = v
+		out[rows[i].Name] = variationOf(of)
 	}
 	return out
+}
+
+func variationOf(of driver.Variation) *Variation {
+	v := &Variation{Variation: of}
+	for _, name := range of.Lacks {
+		if f, ok := splice.FieldNamed([]byte(name)); ok {
+			v.lacks |= splice.Set(f)
+		}
+	}
+	return v
+}
+
+// VariationOf returns the variation of a deployment with some settings; nil if there is none. general is the provider's.
+func (p *Provider) VariationOf(general *Variation, s cloud.Settings) *Variation {
+	if p.Varies == nil {
+		return general
+	}
+	if own := p.Varies(s); own != nil {
+		return variationOf(*own)
+	}
+	return general
 }
 
 // Rejects returns an error for the first parameter of a request that the provider lacks. A value that

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -94,5 +95,21 @@ func BenchmarkVariation(b *testing.B) {
 		if edits := r.Edits(nil, &plan); len(edits) > 0 {
 			b.Fatal("it is edited")
 		}
+	}
+}
+
+// The parameters of a deployment of Azure depend on the version of its API.
+func TestVariationOfAVersion(t *testing.T) {
+	t.Parallel()
+	general := provider.Variations(provider.Providers())
+	for version, old := range map[string]bool{"": false, "v1": false, "2024-02-01": true, "2024-10-21": false, "preview": false} {
+		p, _ := byName("azure")
+		if v := p.VariationOf(general[p.Name], cloud.Settings(nil).With(cloud.AzureAPIVersion, version)); (v != nil && v.OldLimit) != old {
+			t.Errorf("the variation of version %q is %+v", version, v)
+		}
+	}
+	p, _ := byName("groq")
+	if v := p.VariationOf(general[p.Name], nil); v == nil || len(v.Lacks) == 0 {
+		t.Errorf("the variation of groq is %+v", v)
 	}
 }

@@ -1,0 +1,17 @@
+package provider
+
+import (
+	"github.com/modelgateway/modelgateway/cluster/cloud"
+	"github.com/modelgateway/modelgateway/extproc/azure"
+	"github.com/modelgateway/modelgateway/extproc/responses"
+)
+
+// clouds lists the providers at which deployments have an account of a cloud.
+func clouds() []Provider {
+	return []Provider{
+		{
+			Name: "azure", Cloud: cloud.Azure, NeedsBase: true, Read: azure.Read, Varies: azure.Variation,
+			Driver: azure.Driver{Responses: responses.Codec{}}, Features: azure.Features,
+		},
+	}
+}
