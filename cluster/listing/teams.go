@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/table"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 )
@@ -106,10 +107,16 @@ func candidateTeams(s *tenancy.Set, q TeamQuery) iter.Seq[*tenancy.Team] {
 	default:
 		return s.AllTeams()
 	}
+	return withIDs(ids, s.Team)
+}
+
+// withIDs yields the records with ids in the order of the ids, each once. It takes the slice over.
+func withIDs[I cmp.Ordered, R any](ids []I, get func(*record.Txn, I) (*R, bool)) iter.Seq[*R] {
 	slices.Sort(ids)
-	return func(yield func(*tenancy.Team) bool) {
-		for _, of := range slices.Compact(ids) {
-			if t, ok := s.Team(nil, of); ok && !yield(t) {
+	ids = slices.Compact(ids)
+	return func(yield func(*R) bool) {
+		for _, of := range ids {
+			if r, ok := get(nil, of); ok && !yield(r) {
 				return
 			}
 		}

@@ -96,15 +96,7 @@ func candidateUsers(s *tenancy.Set, q UserQuery) iter.Seq[*tenancy.User] {
 	default:
 		return s.AllUsers()
 	}
-	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	return func(yield func(*tenancy.User) bool) {
-		for _, of := range slices.Compact(ids) {
-			if u, ok := s.User(nil, of); ok && !yield(u) {
-				return
-			}
-		}
-	}
+	return withIDs(slices.Clone(ids), s.User)
 }
 
 // has reports whether a user is one of those that are asked for. The texts of

@@ -1,7 +1,6 @@
 package record
 
 import (
-	"encoding/binary"
 	"time"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -38,11 +37,6 @@ func Nanos(t time.Time) int64 {
 		return 0
 	}
 	return t.UnixNano()
-}
-
-// Instant returns a time as a key that sorts in chronological order.
-func Instant(t time.Time) []byte {
-	return binary.BigEndian.AppendUint64(nil, uint64(max(Nanos(t), 0)))
 }
 
 // FromNanos is the reverse of Nanos.
