@@ -208,6 +208,7 @@ nightly: check vet schemathesis test-agents ## check, then the tests five times 
 	@packages=$$(grep -rl 'pgregory.net/rapid' --include='*_test.go' . | xargs -r -n1 dirname | sort -u); \
 	if [ -n "$$packages" ]; then $(TESTCOUNT) -count=1 -timeout 90m $$packages -rapid.checks=20000; fi
 	$(MAKE) names-check
+	$(MAKE) scaffold-check
 	$(MAKE) schedules SEEDS=10000
 	$(TESTCOUNT) -count=1 -timeout 120m -run '^TestSchemathesis$$' ./e2e -schemathesis=nightly
 	GORACE= MODELGATEWAY_TEST_RACED=all $(TESTCOUNT) -race -tags nightly -count=5 -timeout 60m -run '^TestClusterOnBad' ./e2e
@@ -266,6 +267,22 @@ imports:
 .PHONY: doctor-servers
 doctor-servers:
 	@tools/doctor/doctor.sh servers
+
+# What tools/scaffold writes is compiled and tested in the place of this tree's files.
+SCAFFOLD := $(TMP)/scaffold
+
+.PHONY: scaffold-check
+scaffold-check: buf-tools
+	@rm -rf "$(SCAFFOLD)"
+	@mkdir -p "$(SCAFFOLD)"
+	@cp -r proto "$(SCAFFOLD)/proto"
+	go run ./tools/scaffold -out "$(SCAFFOLD)" snippet
+	cd "$(SCAFFOLD)/proto" && buf lint && $(call generate,.)
+	go run ./tools/scaffold -out "$(SCAFFOLD)" -generated "$(SCAFFOLD)/proto/gen" snippet
+	go build -overlay "$(SCAFFOLD)/overlay.json" -o "$(SCAFFOLD)/modelgateway" .
+	go test -c -vet=off -overlay "$(SCAFFOLD)/overlay.json" -o "$(SCAFFOLD)/snippets.test" ./cluster/snippets
+	"$(SCAFFOLD)/snippets.test"
+	"$(SCAFFOLD)/modelgateway" snippet --help | grep -q "snippet new"
 
 .PHONY: tidy-check
 tidy-check:
