@@ -106,7 +106,7 @@ doctor: ## name everything that this machine lacks for make test, and the packag
 
 # Nothing runs at the same time in these packages, and their tests take long with the race
 # detector. make nightly runs them with it, too.
-UNRACED := ./cluster/ledger ./cluster/listing ./cluster/rights ./cluster/tenancy ./config ./docs ./extproc/splice
+UNRACED := ./cluster/ledger ./cluster/listing ./cluster/rights ./cluster/tenancy ./config ./docs ./extproc/guard/names/tagger ./extproc/splice ./tools/nametagger
 
 # Packages are tested two at a time. The end-to-end tests come first: they take longest and
 # often wait, so the other packages run meanwhile.
@@ -116,9 +116,9 @@ PACKAGES = ./e2e $(filter-out $(UNRACED:./%=$(shell go list -m)/%),$(shell go li
 # run for minutes of virtual time, and the race detector makes each three to eight times
 # slower. The other tests of their packages run the same code with it, and make nightly runs
 # these with it too.
-REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestAnyBitOfASegmentFlipped|TestSealingSurvivesPowerCuts|TestSealingIntoABucket|TestRecordsAreSealed|TestDamagedSegmentIsReplaced|TestLegalHold|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontRemoved|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle|TestAFollowerThatWasAwayCatchesUpAtOnce|TestAnOlderCopyElectsNobodyWithoutWhatIsCommitted|TestViewChangeDoesNotGrow|TestManyPromptsInUse|TestVersionsKeepTheirContent|TestStreamsDoNotDependOnPieces|TestCutAnywhere|TestLongMatches|TestFindingsAreThoseOfRegexp)$$
+REPEATED := ^(TestNamesAndSettingsAreLinearizable|TestWrongClock|TestCrashAtEveryWrite|TestStateAfterCrashAtEveryWrite|TestAnyBitFlipped|TestAnyBitOfASegmentFlipped|TestSealingSurvivesPowerCuts|TestSealingIntoABucket|TestRecordsAreSealed|TestDamagedSegmentIsReplaced|TestLegalHold|TestExportTampered|TestTrimLeavesNothingOfARecord|TestTrimKeepsTheRestGood|TestManyRecordsStayInOrder|TestNothingIsExpensive|TestFaults|TestEveryFaultOfAStateIsReported|TestExportsFromAnywhere|TestWorkDoesNotGrowWithTheChain|TestFrontRemoved|TestBoundIsRarelyBelowTheCount|TestPiecesChangeLittle|TestAFollowerThatWasAwayCatchesUpAtOnce|TestAnOlderCopyElectsNobodyWithoutWhatIsCommitted|TestViewChangeDoesNotGrow|TestManyPromptsInUse|TestVersionsKeepTheirContent|TestStreamsDoNotDependOnPieces|TestCutAnywhere|TestLongMatches|TestFindingsAreThoseOfRegexp|TestPatternsStayLinear|TestManyEntities|TestChangeDoesNotGrow|TestFullExchangesAreBounded)$$
 
-REPEATED_IN := ./cluster ./cluster/audit ./cluster/consensus ./cluster/journal ./cluster/prompts ./cluster/store ./cluster/table ./extproc ./extproc/guard/... ./extproc/tokens
+REPEATED_IN := ./cluster ./cluster/audit ./cluster/catalog ./cluster/consensus ./cluster/gossip ./cluster/journal ./cluster/prompts ./cluster/store ./cluster/table ./extproc ./extproc/guard/... ./extproc/tokens
 
 # Build tags of make test.
 TAGS :=

@@ -342,8 +342,8 @@ func TestHostileRecords(t *testing.T) {
 	}
 }
 
-// TestFlood: full exchanges of 20 MiB, made to take as much memory as they can.
-func TestFlood(t *testing.T) {
+// TestFullExchangesAreBounded: exchanges of 20 MiB, made to take as much memory as they can.
+func TestFullExchangesAreBounded(t *testing.T) {
 	const size = 20 << 20
 	now := time.Now()
 	s := gossip.NewState(gossip.StateConfig{Node: "s"})
