@@ -34,6 +34,8 @@ import (
 	"github.com/modelgateway/modelgateway/auditsink"
 	"github.com/modelgateway/modelgateway/bucket"
 	"github.com/modelgateway/modelgateway/cluster"
+	"github.com/modelgateway/modelgateway/cluster/cloud/outbound"
+	"github.com/modelgateway/modelgateway/cluster/cloud/token"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/config"
@@ -71,9 +73,13 @@ type gateway struct {
 	pipeline   *pipeline.Pipeline
 	guardrails *guard.Library
 	outside    *remote.Client // calls the services of guardrails
-	processor  *extproc.Server
-	deliverer  *auditsink.Deliverer
-	meter      metric.Meter // what /metrics shows
+
+	credentials  *token.Manager    // tokens of deployments at clouds
+	tokenClients *outbound.Clients // call the token services of clouds
+
+	processor *extproc.Server
+	deliverer *auditsink.Deliverer
+	meter     metric.Meter // what /metrics shows
 
 	launcher *launch.Launcher // nil: somebody else runs Envoy
 	grpcL    net.Listener     // of what Envoy itself asks
@@ -93,6 +99,7 @@ type gateway struct {
 func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger) (_ *gateway, err error) {
 	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter()}
 	g.makeGuardrails()
+	g.makeCredentials()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, g.close())
@@ -198,6 +205,9 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	if err := g.node.Measure(meter); err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
+	if err := g.credentials.Measure(meter); err != nil {
+		return fmt.Errorf("metrics: %w", err)
+	}
 	g.xds = xds.NewServer(xds.Config{Logger: g.logger})
 	g.bodies = inflight.New(g.cfg.Limits.MaxInflightBytes)
 	g.bodies.Pace(cmp.Or(g.cfg.Limits.LongBodyRate, longBodyRate*int64(runtime.GOMAXPROCS(0))))
@@ -208,6 +218,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	throttle := g.cfg.Budgets.ThrottleFactor
 	g.pipeline = pipeline.NewPipeline(pipeline.Deps{
 		View: g.node.View, Identify: g.node.Identify, Fresh: g.node.Fresh, Journal: g.node.Journal(), Cooldown: g.node.Cooldown(), Tokens: g.tokens,
+		Token: g.credentials.Token, AwaitToken: g.credentials.Await,
 		Budgets: g.node.Budgets(), Rates: g.node.Rates(), Bytes: g.bodies, ThrottleFactor: func() float64 { return throttle },
 		Guardrails: g.guardrails, Acked: g.xds.Acked, OnDemand: g.demand.isLazy, Prepare: g.prepare, Seal: g.node.Seal, Open: g.node.Open, Random: rand.Uint64N, Now: time.Now, Logger: g.logger, Metrics: instruments,
 		Settings: pipeline.Settings{
@@ -378,6 +389,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front, frontFailed := errgroup.WithContext(servers)
 	front.Go(func() error { return g.xds.Run(servers) })
 	front.Go(func() error { return g.followView(servers) })
+	front.Go(func() error { return g.credentials.Run(servers) })
 	front.Go(func() error { return g.grpc.Serve(g.grpcL) })
 	front.Go(func() error { return g.bulk.Serve(g.bulkL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
@@ -482,6 +494,7 @@ func (g *gateway) close() error {
 		errs = append(errs, g.deliverer.Close())
 	}
 	g.outside.Close()
+	g.tokenClients.Close()
 	if g.node != nil {
 		errs = append(errs, g.node.Close())
 	}

@@ -46,7 +46,7 @@ type Need struct {
 }
 
 // Deps are the pipeline's dependencies. All are required except Metrics, Budgets, Rates, Bytes,
-// OnDemand, Prepare, Fresh, Guardrails and ThrottleFactor.
+// Token, AwaitToken, OnDemand, Prepare, Fresh, Guardrails and ThrottleFactor.
 type Deps struct {
 	View func() *cluster.View
 	// Identify returns who presents credentials, according to a View.
@@ -63,10 +63,12 @@ type Deps struct {
 	ThrottleFactor func() float64
 	Cooldown       *cooldown.Set
 	// Token returns the credential that is made of the settings of a deployment at a cloud; zero if it
-	// has none. The error is a *fault.Error. nil: no deployment has one.
-	Token  func(d *catalog.Deployment) (cloud.Token, error)
-	Tokens *tokens.Counter
-	Acked  func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
+	// needs none. It does not block. The error is a *fault.Error. nil: no deployment needs one.
+	Token func(d *catalog.Deployment) (cloud.Token, error)
+	// AwaitToken waits briefly until one of the deployments has its first token. nil: there is nothing to wait for.
+	AwaitToken func(ctx context.Context, ds []*catalog.Deployment)
+	Tokens     *tokens.Counter
+	Acked      func(id.Endpoint, contract.Variant) bool // whether Envoy has confirmed a cluster of an endpoint
 	// OnDemand reports whether Prepare makes an endpoint's first cluster; nil: no endpoint's.
 	OnDemand func(id.Endpoint) bool
 	// Prepare has Envoy make clusters that a plan needs, and waits briefly for them. Then Acked

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -42,8 +43,13 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	if err != nil {
 		return err
 	}
+	usable, noToken := p.withToken(candidates)
+	if len(usable) == 0 && p.deps.AwaitToken != nil {
+		p.deps.AwaitToken(ctx, candidates)
+		usable, noToken = p.withToken(candidates)
+	}
 	request := strategy.Request{
-		Group:      candidates,
+		Group:      usable,
 		Retries:    settings.NumRetries,
 		Now:        x.Start,
 		Order:      p.order(settings.Strategy),
@@ -61,6 +67,9 @@ func (p *Pipeline) route(ctx context.Context, x *Exchange) error {
 	}
 	if !x.Options.NoFallbacks && !x.stored.alone {
 		request.Fallbacks = p.reachable(x, x.fallbacks(group))
+	}
+	if len(usable) == 0 && len(request.Fallbacks) == 0 {
+		return noToken
 	}
 	plan, err := p.planWithSlot(x, request)
 	if err != nil {
@@ -104,6 +113,24 @@ func (p *Pipeline) candidates(x *Exchange, group catalog.Group, settings catalog
 		}
 	}
 	return out, nil
+}
+
+// withToken returns the deployments that have the token with which the gateway signs in at their cloud, or need
+// none, and why the first of the others has none.
+func (p *Pipeline) withToken(ds []*catalog.Deployment) ([]*catalog.Deployment, error) {
+	if p.deps.Token == nil {
+		return ds, nil
+	}
+	var first error
+	missing := func(d *catalog.Deployment) bool {
+		_, err := p.deps.Token(d)
+		first = cmp.Or(first, err)
+		return err != nil
+	}
+	if !slices.ContainsFunc(ds, missing) {
+		return ds, nil
+	}
+	return slices.DeleteFunc(slices.Clone(ds), missing), first
 }
 
 func notReady() error {
@@ -175,7 +202,8 @@ func (p *Pipeline) reachable(x *Exchange, targets []catalog.Target) []catalog.Ta
 	out := targets[:0:0]
 	for _, t := range targets {
 		takers, _ := p.taking(x, p.serving(x, t.Deployments))
-		if t.Deployments = p.priced(x, p.acked(takers)); len(t.Deployments) > 0 {
+		takers, _ = p.withToken(p.acked(takers))
+		if t.Deployments = p.priced(x, takers); len(t.Deployments) > 0 {
 			out = append(out, t)
 		}
 	}

@@ -1,0 +1,151 @@
+package awstoken
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/modelgateway/modelgateway/cluster/cloud"
+	"github.com/modelgateway/modelgateway/cluster/cloud/outbound"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+)
+
+const (
+	// defaultRegion is where the token service is called for a deployment without a region.
+	defaultRegion = "us-east-1"
+	// defaultSession names the sessions of roles.
+	defaultSession = "modelgateway"
+	// roleTime is how long a key of an assumed role is asked for. It is the longest that every role permits.
+	roleTime = time.Hour
+)
+
+// Fetcher gets the keys of one credential.
+type Fetcher struct {
+	settings cloud.Settings
+	client   *http.Client // of token services
+	machine  *http.Client // of metadata services
+}
+
+// New returns the fetcher of a credential.
+func New(of cloud.Credential, clients *outbound.Clients) *Fetcher {
+	return &Fetcher{settings: of.Settings, client: clients.For(of), machine: clients.Machine()}
+}
+
+// Fetch gets a key.
+func (f *Fetcher) Fetch(ctx context.Context) (cloud.Token, error) {
+	keys, err := f.fetch(ctx)
+	if err != nil {
+		return cloud.Token{}, explain(err)
+	}
+	t := cloud.Token{AccessKeyID: keys.AccessKeyID, SecretKey: vault.NewSecret(keys.SecretAccessKey), SessionToken: vault.NewSecret(keys.SessionToken)}
+	if keys.CanExpire {
+		t.Expires = keys.Expires
+	}
+	return t, nil
+}
+
+func (f *Fetcher) fetch(ctx context.Context) (aws.Credentials, error) {
+	role := f.settings.Get(cloud.AWSRole)
+	if token := f.settings.Secret(cloud.AWSWebIdentityToken); !token.IsEmpty() {
+		return stscreds.NewWebIdentityRoleProvider(f.sts(nil), role, identity(token), func(o *stscreds.WebIdentityRoleOptions) {
+			o.RoleSessionName = f.session()
+		}).Retrieve(ctx)
+	}
+	base, err := f.base(ctx)
+	if err != nil || role == "" {
+		if err != nil {
+			return aws.Credentials{}, err
+		}
+		return base.Retrieve(ctx)
+	}
+	return stscreds.NewAssumeRoleProvider(f.sts(base), role, func(o *stscreds.AssumeRoleOptions) {
+		o.RoleSessionName = f.session()
+		o.Duration = roleTime
+		if id := f.settings.Secret(cloud.AWSExternalID); !id.IsEmpty() {
+			o.ExternalID = aws.String(id.Reveal())
+		}
+	}).Retrieve(ctx)
+}
+
+func (f *Fetcher) session() string {
+	return cmp.Or(f.settings.Get(cloud.AWSRoleSession), defaultSession)
+}
+
+// base returns the keys that are used themselves, or with which the role is assumed.
+func (f *Fetcher) base(ctx context.Context) (aws.CredentialsProvider, error) {
+	if id := f.settings.Secret(cloud.AWSAccessKeyID); !id.IsEmpty() {
+		return credentials.NewStaticCredentialsProvider(id.Reveal(), f.settings.Secret(cloud.AWSSecretAccessKey).Reveal(), f.settings.Secret(cloud.AWSSessionToken).Reveal()), nil
+	}
+	options := []func(*config.LoadOptions) error{
+		config.WithHTTPClient(f.machine),
+		config.WithRetryer(once),
+		config.WithRegion(f.region()),
+	}
+	if profile := f.settings.Get(cloud.AWSProfile); profile != "" {
+		options = append(options, config.WithSharedConfigProfile(profile))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return nil, err
+	}
+	return cfg.Credentials, nil // it caches nothing that another Fetch would see
+}
+
+func (f *Fetcher) region() string { return cmp.Or(f.settings.Get(cloud.AWSRegion), defaultRegion) }
+
+// sts returns a client of the token service. keys are nil for calls that are not signed.
+func (f *Fetcher) sts(keys aws.CredentialsProvider) *sts.Client {
+	o := sts.Options{Region: f.region(), HTTPClient: f.client, Credentials: keys, Retryer: once()}
+	if keys == nil {
+		o.Credentials = aws.AnonymousCredentials{}
+	}
+	if address := f.settings.Get(cloud.AWSTokenEndpoint); address != "" {
+		o.BaseEndpoint = aws.String(strings.TrimSuffix(address, "/"))
+	}
+	return sts.New(o)
+}
+
+// once makes no further attempts: the manager of the tokens does.
+func once() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
+
+// webIdentity is a web identity token, or the file that has it.
+type webIdentity struct{ value string }
+
+func identity(s vault.Secret) webIdentity { return webIdentity{s.Reveal()} }
+
+// GetIdentityToken returns the token.
+func (w webIdentity) GetIdentityToken() ([]byte, error) {
+	if !cloud.IsFile(cloud.AWSWebIdentityToken, w.value) {
+		return []byte(w.value), nil
+	}
+	token, err := outbound.ReadFile(cloud.AWSWebIdentityToken, w.value)
+	return bytes.TrimSpace(token), err
+}
+
+// explain returns an error for operators.
+func explain(err error) error {
+	status := 0
+	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
+		status = answer.HTTPStatusCode()
+	}
+	if said, ok := errors.AsType[smithy.APIError](err); ok {
+		return outbound.Rejected(status, said.ErrorCode(), said.ErrorMessage())
+	}
+	if status != 0 {
+		return outbound.Rejected(status, "", "")
+	}
+	return outbound.Unreachable(err)
+}
