@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
@@ -81,8 +82,11 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		if to, err = p.translatedLocked(x, a, t); err != nil {
 			return nil, err
 		}
-		if m.Body = to.Body; i > 0 && x.rewriter(a.Provider) != nil {
-			m.Body = bytes.Clone(to.Body) // as above: it may be a part of the caller's
+		m.Body = to.Body
+		if x.rewriter(a.Provider) != nil && (i > 0 || len(x.Body) < contract.LongBody) {
+			// It may be a part of the caller's, whose buffer is used again, even before a message has been
+			// written. A long body has a buffer of its own.
+			m.Body = splice.Append(make([]byte, 0, len(to.Body)), to.Body)
 		}
 	}
 	call, err := a.Provider.Driver.Address(t, driver.Operation{Endpoint: x.endpoint(a), Stream: x.Facts.Stream, Place: to.Place})

@@ -80,8 +80,5 @@ func (x *Exchange) asEvents(whole []byte) ([]byte, bool) {
 	}
 	out := append(append([]byte(`data: {"type":"transcript.text.delta","delta":`), text...), "}\n\n"...)
 	out = append(append(out, `data: {"type":"transcript.text.done","text":`...), text...)
-	if reported := splice.Lookup(whole, "usage"); reported != nil {
-		out = append(append(out, `,"usage":`...), reported...)
-	}
-	return append(out, "}\n\n"...), true
+	return append(out, "}\n\n"...), true // events report tokens, and no seconds
 }
