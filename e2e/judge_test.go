@@ -94,8 +94,17 @@ func testName(t *testing.T) string {
 	return name
 }
 
-// mistralPath begins the paths at which the fake provider is Mistral.
-const mistralPath = "/mistral/"
+// These begin the paths at which the fake provider is one whose requests only look like OpenAI's.
+const (
+	mistralPath = "/mistral/"
+	voyagePath  = "/voyage/"
+	jinaPath    = "/jina/"
+)
+
+// looksLikeOpenAI reports whether a path is one of those.
+func looksLikeOpenAI(path string) bool {
+	return strings.HasPrefix(path, mistralPath) || strings.HasPrefix(path, voyagePath) || strings.HasPrefix(path, jinaPath)
+}
 
 // judgeRequests fails the test if what a provider of OpenAI's API was sent is not valid. Bodies that the provider
 // has not kept whole are not judged.
@@ -105,7 +114,7 @@ func judgeRequests(t *testing.T, p *upstream) {
 		return
 	}
 	for _, r := range p.Requests() {
-		if r.Method == http.MethodPost && judge().Knows(r.Path) && !strings.HasPrefix(r.Path, mistralPath) && len(r.Body) == r.BodyBytes && r.BodyBytes > 0 {
+		if r.Method == http.MethodPost && judge().Knows(r.Path) && !looksLikeOpenAI(r.Path) && len(r.Body) == r.BodyBytes && r.BodyBytes > 0 {
 			media, body := r.Headers.Get("Content-Type"), []byte(r.Body)
 			judge().CheckRequest(t, r.Path, media, body, func() []string {
 				return append(made(t, r.Path), programs(judge().Request(r.Path, media, body))...)

@@ -27,6 +27,9 @@ type failure struct {
 }
 
 func dialectOf(path string) dialect {
+	if d := specialDialect(path); d.answer != nil {
+		return d
+	}
 	switch {
 	case geminiModel(path) != "" && strings.HasSuffix(path, ":batchEmbedContents"):
 		return dialect{answer: (*Server).embedContents, fail: failGemini, failEvent: failEventGemini}
@@ -62,6 +65,29 @@ func dialectOf(path string) dialect {
 		return dialect{answer: (*Server).editImage, fail: failOpenAI, failEvent: failEventOpenAI}
 	}
 	return dialect{fail: failOpenAI, failEvent: failEventOpenAI}
+}
+
+// specialDialect is the dialect of the providers without chats; it has no answer where the path is none of theirs.
+func specialDialect(path string) dialect {
+	switch {
+	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/embeddings"):
+		return dialect{answer: (*Server).embedVoyage, fail: failDetail, failEvent: failEventOpenAI}
+	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/rerank"):
+		return dialect{answer: (*Server).rankVoyage, fail: failDetail, failEvent: failEventOpenAI}
+	case strings.HasPrefix(path, "/jina/") && strings.HasSuffix(path, "/embeddings"):
+		return dialect{answer: (*Server).embedJina, fail: failDetail, failEvent: failEventOpenAI}
+	case strings.HasPrefix(path, "/jina/") && strings.HasSuffix(path, "/rerank"):
+		return dialect{answer: (*Server).rankJina, fail: failDetail, failEvent: failEventOpenAI}
+	case elevenVoice(path) != "":
+		return dialect{answer: (*Server).speakEleven, fail: failEleven, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/v1/speech-to-text"):
+		return dialect{answer: (*Server).transcribeEleven, fail: failEleven, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/v1/speak"):
+		return dialect{answer: (*Server).speakDeepgram, fail: failDeepgram, failEvent: failEventOpenAI}
+	case strings.HasSuffix(path, "/v1/listen"):
+		return dialect{answer: (*Server).transcribeDeepgram, fail: failDeepgram, failEvent: failEventOpenAI}
+	}
+	return dialect{}
 }
 
 const page = "<!DOCTYPE html>\n<html><head><title>Bad gateway</title></head><body><h1>Something broke</h1></body></html>\n"

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -34,7 +35,7 @@ type Request struct {
 	// Body is the body's first MiB, BodyBytes its whole length.
 	Body      string `json:"body"`
 	BodyBytes int    `json:"body_bytes"`
-	// SHA256 is the hash of a form's whole body, in hex.
+	// SHA256 is the hash of a whole body that is a form or sound, in hex.
 	SHA256 string `json:"sha256,omitempty"`
 	// Status is 0 until something is sent, and stays so when nothing ever is.
 	Status int `json:"status"`
@@ -85,35 +86,42 @@ func (c *recorder) notifyLocked() {
 	c.mu.changed = make(chan struct{})
 }
 
+// modelOf returns the model of a request, "" if there is none, and the hash of a body that is a form or sound.
+func modelOf(r *http.Request, body []byte) (model, hash string) {
+	var ask struct {
+		Model  string `json:"model"`
+		Eleven string `json:"model_id"`
+	}
+	switch {
+	case isForm(r.Header.Get("Content-Type")):
+		f, _ := readForm(r.Header.Get("Content-Type"), body) // the handler reports what is wrong
+		return cmp.Or(f.fields["model"], f.fields["model_id"]), fmt.Sprintf("%x", sha256.Sum256(body))
+	case geminiModel(r.URL.Path) != "":
+		return geminiModel(r.URL.Path), ""
+	case isDeepgram(r.URL.Path):
+		return r.URL.Query().Get("model"), fmt.Sprintf("%x", sha256.Sum256(body))
+	}
+	_ = json.Unmarshal(body, &ask) // a body that is not JSON has no model
+	return cmp.Or(ask.Model, ask.Eleven), ""
+}
+
 // begin records a request that arrived.
 func (c *recorder) begin(r *http.Request, body []byte) *entry {
-	var ask struct {
-		Model string `json:"model"`
-	}
-	hash := ""
-	if isForm(r.Header.Get("Content-Type")) {
-		f, _ := readForm(r.Header.Get("Content-Type"), body) // the handler reports what is wrong
-		ask.Model, hash = f.fields["model"], fmt.Sprintf("%x", sha256.Sum256(body))
-	} else {
-		_ = json.Unmarshal(body, &ask) // a body that is not JSON has no model
-	}
-	if model := geminiModel(r.URL.Path); model != "" {
-		ask.Model = model
-	}
+	model, hash := modelOf(r, body)
 	headers := r.Header.Clone()
 	e := &entry{Request: Request{
 		Method: r.Method, Path: r.URL.Path, Query: r.URL.RawQuery, Host: r.Host, Headers: headers,
-		Model: ask.Model, Body: string(body[:min(len(body), keptBody)]), BodyBytes: len(body), SHA256: hash,
+		Model: model, Body: string(body[:min(len(body), keptBody)]), BodyBytes: len(body), SHA256: hash,
 	}}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	e.epoch = c.mu.epoch
 	c.mu.counters.Total++
 	c.mu.counters.Open++
-	if ask.Model != "" {
-		c.mu.counters.ByModel[ask.Model]++
+	if model != "" {
+		c.mu.counters.ByModel[model]++
 	}
-	e.nth = c.mu.counters.ByModel[ask.Model]
+	e.nth = c.mu.counters.ByModel[model]
 	e.Seq = c.mu.counters.Total
 	c.mu.entries = append(c.mu.entries, e)
 	if extra := len(c.mu.entries) - keptRequests; extra > 0 {

@@ -16,7 +16,7 @@ const maxBody = 96 << 20
 // Options are what a Server can be told; the zero value serves everyone.
 type Options struct {
 	// APIKey, when it is not empty, must come with each request to a model, as a
-	// bearer token, as x-api-key or as x-goog-api-key; anything else is answered with 401.
+	// bearer token, a token, as x-api-key, xi-api-key or as x-goog-api-key; anything else is answered with 401.
 	APIKey string
 }
 
@@ -83,6 +83,9 @@ func (s *Server) provide(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) authorized(r *http.Request) bool {
 	if s.opts.APIKey == "" {
+		return true
+	}
+	if r.Header.Get("Xi-Api-Key") == s.opts.APIKey || r.Header.Get("Authorization") == "Token "+s.opts.APIKey {
 		return true
 	}
 	return r.Header.Get("X-Api-Key") == s.opts.APIKey || r.Header.Get("X-Goog-Api-Key") == s.opts.APIKey || r.Header.Get("Authorization") == "Bearer "+s.opts.APIKey
