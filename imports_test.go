@@ -103,7 +103,7 @@ func importRows() []importRow {
 		{"e2e/**", nil},
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
-		{"extproc/message", nil},
+		{"extproc/message", []string{"extproc/splice"}},
 		{"extproc/media", nil},
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/driver", []string{"extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},

@@ -220,8 +220,9 @@ for s in $SCENARIOS; do
     transcription)
       sleep 5 # until the gateway is at rest
       mock 'latency=0ms&body=1024'
+      # Each comes and goes on at 32 MiB/s in the long run, and the next one comes when that is over.
       load transcription -kind transcription -url "$BASE/audio/transcriptions" -model "$LISTENER" -size 26214400 \
-        -mode closed -conns 1 -warmup 2s -duration 15s $([ -z "$PEER_PID" ] || echo -peak)
+        -mode open -rate 0.5 -arrival const -warmup 2s -duration 20s $([ -z "$PEER_PID" ] || echo -peak)
       ;;
     rss) sleep 1; memory rss-after-s1 ;;
     profile)

@@ -27,6 +27,7 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 		if err := d.p.Finish(ctx, d.x, body, tooLong); err != nil {
 			return err
 		}
+		d.letBodyGo()
 	}
 	edit, instead := d.x.Answer()
 	if instead != nil {
@@ -146,6 +147,9 @@ func (d *session) relay(ctx context.Context) error {
 		out, same, err := take(ctx, m.Body)
 		if err != nil {
 			return err
+		}
+		if m.End {
+			d.letBodyGo()
 		}
 		if same || m.Kind != frame.ResponseBody {
 			err = d.pass(m.Kind)

@@ -107,6 +107,7 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	if instead != nil {
 		return d.immediate(instead)
 	}
+	edit.Splice()
 	head, tail := frame.AppendAnswer(d.plan(), m.Kind, &frame.Mutation{Edit: *edit, ClearRoute: true})
 	return afterDispatch(d.send(head, tail))
 }

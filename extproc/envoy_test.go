@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -75,8 +74,13 @@ func (s *stream) SendMsg(m any) error {
 	for _, part := range f.Out {
 		s.sent = append(s.sent, sent{bytes.Clone(part), part})
 	}
+	data, err := frame.Codec{}.Marshal(f)
+	if err != nil {
+		return err
+	}
+	defer data.Free()
 	var r extprocv3.ProcessingResponse
-	if err := proto.Unmarshal(slices.Concat(f.Out[0], f.Out[1]), &r); err != nil {
+	if err := proto.Unmarshal(data.Materialize(), &r); err != nil {
 		return err
 	}
 	s.out <- &r

@@ -9,6 +9,7 @@ import (
 	accesslogv3 "github.com/envoyproxy/go-control-plane/envoy/service/accesslog/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
@@ -108,6 +109,12 @@ func (c *conn) recv() (frame.Message, error) {
 
 func (c *conn) send(head, tail []byte) error {
 	c.out.Out = [2][]byte{head, tail}
+	return c.stream.SendMsg(&c.out)
+}
+
+// sendPiece sends head and a piece of a body, whose buffers it frees.
+func (c *conn) sendPiece(head []byte, piece mem.BufferSlice) error {
+	c.out.Out, c.out.More = [2][]byte{head}, piece
 	return c.stream.SendMsg(&c.out)
 }
 

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"sync"
 
+	"google.golang.org/grpc/mem"
+
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
@@ -21,9 +23,10 @@ import (
 type upload struct {
 	room   *uploads
 	length int
-	body   []byte   // if its length is declared
-	blocks []*block // if it is not: all are full but the last
-	ended  bool     // complete, or rejected: later pieces are not read
+	body   *[]byte    // if its length is declared
+	blocks []*block   // if it is not: all are full but the last
+	whole  mem.Buffer // when it is complete
+	ended  bool       // complete, or rejected: later pieces are not read
 }
 
 // block is a part of a body of undeclared length. Buffers that grow by doubling would leave
@@ -34,6 +37,7 @@ type block [64 << 10]byte
 type uploads struct {
 	turns  chan struct{} // see largeBody
 	blocks sync.Pool     // of *block
+	bodies bodyPool
 }
 
 func newUploads() *uploads {
@@ -77,7 +81,7 @@ func (d *session) piece(ctx context.Context, m *frame.Message) error {
 			return ctx.Err()
 		}
 	}
-	d.x.Body = u.whole()
+	d.x.Body = u.complete()
 	edit, instead := d.admit(ctx)
 	if large {
 		<-u.room.turns
@@ -94,9 +98,10 @@ func (u *upload) take(piece []byte, declared int64) {
 	u.length += len(piece)
 	if declared != inbound.Undeclared {
 		if u.body == nil {
-			u.body = make([]byte, 0, declared)
+			u.body = u.room.bodies.Get(int(declared))
+			*u.body = (*u.body)[:0]
 		}
-		u.body = append(u.body, piece...)
+		*u.body = append(*u.body, piece...)
 		return
 	}
 	for len(piece) > 0 {
@@ -108,28 +113,46 @@ func (u *upload) take(piece []byte, declared int64) {
 	}
 }
 
-// whole returns the complete body in one buffer.
-func (u *upload) whole() []byte {
-	body := u.body
-	u.body = nil
+// complete returns the complete body in one buffer, which the upload holds until drop.
+func (u *upload) complete() []byte {
 	if len(u.blocks) > 0 {
-		body = make([]byte, 0, u.length)
+		u.body = u.room.bodies.Get(u.length)
+		body := (*u.body)[:0]
+		for i, b := range u.blocks {
+			body = append(body, b[:min(len(b), u.length-len(body))]...)
+			u.room.blocks.Put(b)
+			u.blocks[i] = nil
+		}
+		*u.body, u.blocks = body, nil
 	}
-	for i, b := range u.blocks {
-		body = append(body, b[:min(len(b), u.length-len(body))]...)
-		u.room.blocks.Put(b)
-		u.blocks[i] = nil
+	if u.body == nil {
+		return nil
 	}
-	u.blocks = nil
-	return body
+	u.whole, u.body = mem.NewBuffer(u.body, &u.room.bodies), nil
+	return u.whole.ReadOnlyData()
 }
 
-// drop releases the buffers of the body.
+// drop releases the buffers of the body. What gRPC has not sent yet keeps its own.
 func (u *upload) drop() {
 	for _, b := range u.blocks {
 		u.room.blocks.Put(b)
 	}
-	u.body, u.blocks = nil, nil
+	if u.body != nil {
+		u.room.bodies.Put(u.body)
+	}
+	if u.whole != nil {
+		u.whole.Free()
+	}
+	u.body, u.blocks, u.whole = nil, nil, nil
+}
+
+// letBodyGo releases the body of a request that is settled: no attempt and no count needs it any
+// more. The caller's next request may come before Envoy ends this stream, and can then have the
+// buffer.
+func (d *session) letBodyGo() {
+	if d.pieces != nil {
+		d.pieces.drop()
+	}
 }
 
 // rejectPieces rejects a request whose body is not complete.
@@ -141,30 +164,31 @@ func (d *session) rejectPieces(ctx context.Context, err error) error {
 
 // sendPieces answers the headers with the plan, and then sends the body.
 func (d *session) sendPieces(ctx context.Context, e *message.Edit) error {
-	body := d.x.Body
-	if e.Replace {
-		body = e.Body
-	} else {
+	if !e.Replace {
+		e.Body = d.x.Body
 		// The length is known now, whether or not the caller declared it.
-		e.Set = append(e.Set, message.Header{Name: "content-length", Value: strconv.Itoa(len(body))})
+		e.Set = append(e.Set, message.Header{Name: "content-length", Value: strconv.Itoa(len(e.Body))})
 	}
 	head, _ := frame.AppendAnswer(d.plan(), frame.RequestHeaders, &frame.Mutation{Edit: message.Edit{Set: e.Set, Remove: e.Remove}, ClearRoute: true})
 	err := d.send(head, nil)
-	for err == nil && len(body) > pieceSize {
-		err = d.sendPiece(ctx, frame.AppendPiece(make([]byte, 0, pieceHead), pieceSize), body[:pieceSize])
-		body = body[pieceSize:]
+	out := sending{body: d.pieces.buffer(e.Body), edits: e.Splices}
+	for left := e.Length(); err == nil; {
+		n := min(left, pieceSize)
+		if left -= n; left == 0 {
+			err = d.sendPiece(ctx, frame.AppendLastPiece(make([]byte, 0, pieceHead), n), &out, n)
+			break
+		}
+		err = d.sendPiece(ctx, frame.AppendPiece(make([]byte, 0, pieceHead), n), &out, n)
 	}
-	if err == nil {
-		err = d.sendPiece(ctx, frame.AppendLastPiece(make([]byte, 0, pieceHead), len(body)), body)
-	}
+	d.x.Flight.Moved()
 	return afterDispatch(err)
 }
 
-func (d *session) sendPiece(ctx context.Context, head, piece []byte) error {
-	if err := d.x.Flight.Move(ctx, len(piece)); err != nil {
+func (d *session) sendPiece(ctx context.Context, head []byte, out *sending, n int) error {
+	if err := d.x.Flight.Move(ctx, n); err != nil {
 		return err
 	}
-	return d.send(head, piece)
+	return d.conn.sendPiece(head, out.next(n))
 }
 
 // requestTrailers rejects a body in pieces that ends with trailers. With trailers, Envoy's

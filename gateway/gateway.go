@@ -233,7 +233,7 @@ func (g *gateway) dataPlane(registry prometheus.Registerer) error {
 	g.processor = extproc.NewServer(g.pipeline)
 	g.grpc = g.processorServer(1<<20, 16<<20) // most bodies that come whole go in one flight
 	g.xds.Register(g.grpc)
-	g.bulk = g.processorServer(bodiesWindow, bodiesWindow)
+	g.bulk = g.processorServer(bodiesWindow, bodiesWindow, grpc.ReadBufferSize(64<<10), grpc.WriteBufferSize(128<<10)) // a piece in a call
 	return nil
 }
 
@@ -247,15 +247,15 @@ const bodiesWindow = 128 << 10
 
 // processorServer returns a gRPC server with the processor. A stream and a connection may
 // be so many bytes ahead of it.
-func (g *gateway) processorServer(stream, conn int32) *grpc.Server {
-	s := grpc.NewServer(
+func (g *gateway) processorServer(stream, conn int32, more ...grpc.ServerOption) *grpc.Server {
+	s := grpc.NewServer(append(more,
 		grpc.ForceServerCodecV2(frame.Codec{Proto: encoding.GetCodecV2("proto"), Pieces: frame.NewPieces()}),
 		grpc.MaxRecvMsgSize(int(g.cfg.Limits.MaxRequestBytes)+1<<20), // a whole body, and its attributes
 		grpc.MaxSendMsgSize(1<<31-1),
 		grpc.NumStreamWorkers(streamWorkers),
 		grpc.InitialWindowSize(stream),
 		grpc.InitialConnWindowSize(conn),
-	)
+	)...)
 	g.processor.Register(s)
 	return s
 }

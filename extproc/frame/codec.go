@@ -8,8 +8,9 @@ import (
 // Frame carries the raw bytes of one gRPC message.
 type Frame struct {
 	in   mem.BufferSlice
-	flat []byte    // received, in one piece
-	Out  [2][]byte // to be sent; the second may be empty
+	flat []byte          // received, in one piece
+	Out  [2][]byte       // to be sent; the second may be empty
+	More mem.BufferSlice // to be sent after Out; gRPC frees it
 }
 
 // Bytes returns the received bytes. They are valid until Free.
@@ -53,6 +54,11 @@ func (c Codec) Marshal(v any) (mem.BufferSlice, error) {
 	f, ok := v.(*Frame)
 	if !ok {
 		return c.Proto.Marshal(v)
+	}
+	if len(f.More) > 0 {
+		out := append(mem.BufferSlice{mem.SliceBuffer(f.Out[0]), mem.SliceBuffer(f.Out[1])}, f.More...)
+		f.More = nil
+		return out, nil
 	}
 	if len(f.Out[1]) == 0 {
 		return mem.BufferSlice{mem.SliceBuffer(f.Out[0])}, nil

@@ -50,6 +50,9 @@ type Limiter struct {
 		held  int64
 		level int
 		keys  map[id.KeyHash]share // of the keys that hold bytes
+
+		alone *Reservation // the body that moves alone, or did so first
+		moved time.Time    // when it did so last
 	}
 }
 
@@ -202,6 +205,7 @@ func (r *Reservation) Release() {
 		return
 	}
 	r.ended = true
+	l.movedLocked(r)
 	l.mu.held -= r.held
 	of := l.mu.keys[r.key]
 	if of.held -= r.held; of.held > 0 {

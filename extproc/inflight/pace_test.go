@@ -21,31 +21,65 @@ func holds(t *testing.T, l *inflight.Limiter, key string) *inflight.Reservation 
 	return r
 }
 
-// Bodies move at the pace, beyond what half a second allows at once.
+// moves has a body move in pieces, of which each takes a moment.
+func moves(t *testing.T, r *inflight.Reservation, bytes, piece int) {
+	t.Helper()
+	for ; bytes > 0; bytes -= piece {
+		time.Sleep(time.Nanosecond)
+		if err := r.Move(t.Context(), piece); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// takes returns how long two bodies take that move at the same time.
+func takes(t *testing.T, bytes, piece int, two ...*inflight.Reservation) time.Duration {
+	t.Helper()
+	start := time.Now()
+	var wg sync.WaitGroup
+	for _, r := range two {
+		wg.Go(func() { moves(t, r, bytes, piece) })
+	}
+	wg.Wait()
+	return time.Since(start)
+}
+
+func wantTook(t *testing.T, what string, got, least, most time.Duration) {
+	t.Helper()
+	if got < least || got > most {
+		t.Errorf("%s took %s, want %s to %s", what, got, least, most)
+	}
+}
+
+// Bodies that move at the same time move at the pace, beyond what half a second allows at once.
 func TestPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := inflight.New(4000)
 		l.Pace(1000)
-		start := time.Now()
 		a, b := holds(t, l, "a"), holds(t, l, "b")
-		for _, step := range []struct {
-			r    *inflight.Reservation
-			n    int
-			want time.Duration // since the start, when the bytes have moved
-		}{
-			{a, 500, 0},
-			{a, 100, 100 * time.Millisecond},
-			{b, 100, 200 * time.Millisecond},
-			{b, 1300, 1500 * time.Millisecond}, // more than half a second allows
-		} {
-			if err := step.r.Move(t.Context(), step.n); err != nil {
-				t.Fatal(err)
-			}
-			if took := time.Since(start); took < step.want || took > step.want+time.Millisecond {
-				t.Errorf("%d more bytes had moved after %s, want %s", step.n, took, step.want)
-			}
-		}
+		wantTook(t, "the burst", takes(t, 250, 50, a, b), 0, 100*time.Millisecond)
+		wantTook(t, "2000 bytes", takes(t, 1000, 50, a, b), 1900*time.Millisecond, 2*time.Second)
+		// More at once than half a second allows.
+		wantTook(t, "3000 bytes in two pieces", takes(t, 1500, 1500, a, b), 2900*time.Millisecond, 3*time.Second)
+	})
+}
+
+// A body that moves alone has what four seconds allow, unless bodies have moved at the same time before it.
+func TestABodyAlone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := inflight.New(1 << 20)
+		l.Pace(1000)
+		a, b := holds(t, l, "a"), holds(t, l, "b")
+		wantTook(t, "4000 bytes", takes(t, 4000, 10, a), 0, time.Millisecond)
+		wantTook(t, "1000 more bytes", takes(t, 1000, 10, a), 990*time.Millisecond, 1010*time.Millisecond)
+		a.Moved()
+		time.Sleep(4 * time.Second)
+		wantTook(t, "the next body, four seconds later", takes(t, 4000, 10, b), 0, time.Millisecond)
+		b.Moved()
+		time.Sleep(4 * time.Second)
+		wantTook(t, "two bodies at the same time", takes(t, 1250, 10, a, b), 1900*time.Millisecond, 2100*time.Millisecond)
 	})
 }
 
@@ -56,30 +90,15 @@ func TestPaceOfMany(t *testing.T) {
 		const mib = 1 << 20
 		l := inflight.New(1024 * mib)
 		l.Pace(mib)
-		a, many := holds(t, l, "a"), holds(t, l, "b")
-		takes := func(n int) time.Duration {
-			start := time.Now()
-			if err := a.Move(t.Context(), n); err != nil {
-				t.Fatal(err)
-			}
-			return time.Since(start).Round(time.Millisecond)
-		}
-		if got := takes(mib / 2); got != 0 {
-			t.Errorf("the burst took %s", got)
-		}
-		if got := takes(mib); got != time.Second {
-			t.Errorf("1 MiB took %s, want 1s", got)
-		}
+		a, b, many := holds(t, l, "a"), holds(t, l, "b"), holds(t, l, "many")
+		wantTook(t, "the burst", takes(t, mib/4, mib/16, a, b), 0, 100*time.Millisecond)
+		wantTook(t, "1 MiB", takes(t, mib/2, mib/16, a, b), 800*time.Millisecond, time.Second)
 		if err := many.Grow(64 * mib); err != nil {
 			t.Fatal(err)
 		}
-		if got := takes(mib); got != 2*time.Second {
-			t.Errorf("1 MiB took %s while 64 MiB are in flight, want 2s", got)
-		}
+		wantTook(t, "1 MiB while 64 MiB are in flight", takes(t, mib/2, mib/16, a, b), 1600*time.Millisecond, 2100*time.Millisecond)
 		many.Release()
-		if got := takes(mib); got != time.Second {
-			t.Errorf("1 MiB took %s when they have gone, want 1s", got)
-		}
+		wantTook(t, "1 MiB when they have gone", takes(t, mib/2, mib/16, a, b), 800*time.Millisecond, time.Second)
 	})
 }
 
@@ -89,7 +108,7 @@ func TestKeysTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := inflight.New(1 << 20)
 		l.Pace(1000)
-		_ = holds(t, l, "first").Move(t.Context(), 500)
+		moves(t, holds(t, l, "first"), 4000, 500)
 		ctx, cancel := context.WithCancel(t.Context())
 		var crowd sync.WaitGroup
 		for range 300 {
@@ -121,8 +140,8 @@ func TestLeavesWhileItWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := inflight.New(4000)
 		l.Pace(10)
-		first, second := holds(t, l, "a"), holds(t, l, "a")
-		_ = first.Move(t.Context(), 5)
+		other, first, second := holds(t, l, "b"), holds(t, l, "a"), holds(t, l, "a")
+		moves(t, other, 40, 5) // what four seconds allow
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan error, 2)
 		go func() { left <- first.Move(ctx, 100) }()

@@ -4,6 +4,8 @@
 // for Envoy.
 package message
 
+import "github.com/modelgateway/modelgateway/extproc/splice"
+
 // Header is one header to set. It replaces all headers of its name.
 type Header struct {
 	Name  string
@@ -16,6 +18,18 @@ type Edit struct {
 	Remove  []string
 	Body    []byte // the new body, if Replace
 	Replace bool   // Body takes the place of the old body; empty means that none is left
+
+	// Splices are what is still to change in Body, in order. A long body can be sent around them,
+	// and is then in memory once.
+	Splices []splice.Edit
+}
+
+// Length returns the length of the new body.
+func (e *Edit) Length() int { return splice.Length(e.Body, e.Splices) }
+
+// Splice changes in Body what is still to change.
+func (e *Edit) Splice() {
+	e.Body, e.Splices = splice.Apply(nil, e.Body, e.Splices), nil
 }
 
 // Response is a response that the gateway makes itself.

@@ -70,12 +70,16 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m := &message.Edit{Replace: true}
 	var to driver.Rewritten
 	if x.sameDialect(a) {
-		m.Body = p.spliced(x, d)
-		m.Replace = x.rebodied || len(m.Body) != len(x.Body) || &m.Body[0] != &x.Body[0]
-		if i > 0 && !m.Replace {
+		m.Body, m.Splices = x.Body, p.splices(x, d)
+		m.Replace = x.rebodied || len(m.Splices) > 0 || i > 0
+		switch {
+		case i == 0:
+		case len(m.Splices) > 0:
+			m.Splice()
+		default:
 			// Another stream than the caller's sends it. The caller's stream releases
 			// the body's buffer when it ends, whether or not the body has been sent.
-			m.Body, m.Replace = bytes.Clone(x.Body), true
+			m.Body = bytes.Clone(x.Body)
 		}
 	} else {
 		var err error
@@ -94,7 +98,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		return nil, err
 	}
 	call.Path = x.withQuery(call.Path, a)
-	if err := p.sign(a, &call, m.Body, t); err != nil {
+	if err := p.sign(a, &call, m, t); err != nil {
 		return nil, err
 	}
 	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
@@ -104,7 +108,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		message.Header{Name: "accept-encoding", Value: "identity"})
 	if m.Replace {
 		m.Set = append(m.Set,
-			message.Header{Name: "content-length", Value: strconv.Itoa(len(m.Body))},
+			message.Header{Name: "content-length", Value: strconv.Itoa(m.Length())},
 			message.Header{Name: "content-type", Value: cmp.Or(to.Media, x.requestType())})
 	}
 	m.Set = x.appendVendor(m.Set, a)
@@ -119,12 +123,13 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 }
 
 // sign signs a call whose provider wants its requests signed, over the final path and body.
-func (p *Pipeline) sign(a *Attempt, call *driver.Call, body []byte, t driver.Target) error {
+func (p *Pipeline) sign(a *Attempt, call *driver.Call, m *message.Edit, t driver.Target) error {
 	signer, ok := a.Provider.Driver.(driver.Signer)
 	if !ok {
 		return nil
 	}
-	call.Body = body
+	m.Splice()
+	call.Body = m.Body
 	return signer.Sign(call, t, authority(a.Deployment.Endpoint), p.deps.Now())
 }
 
@@ -189,9 +194,8 @@ func (x *Exchange) withoutExtensions() []byte {
 	return splice.Apply(nil, x.Body, x.Facts.Edits(nil, &splice.Plan{Remove: splice.Extensions}))
 }
 
-// spliced returns the caller's body with the members changed that must change; the body
-// itself if none must.
-func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
+// splices returns what must change in the caller's body.
+func (p *Pipeline) splices(x *Exchange, d *catalog.Deployment) []splice.Edit {
 	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage && !x.op.EndsItself(), Remove: splice.Extensions}
 	if d.Model != x.Facts.Model {
 		plan.Model = d.Model
@@ -206,10 +210,7 @@ func (p *Pipeline) spliced(x *Exchange, d *catalog.Deployment) []byte {
 	if x.op.Endpoint.IsChat() {
 		edits = p.sealer.AppendCalls(edits, &x.Principal, x.Body)
 	}
-	if len(edits) == 0 {
-		return x.Body
-	}
-	return splice.Apply(make([]byte, 0, len(x.Body)+len(edits)*64), x.Body, edits)
+	return edits
 }
 
 // target is a deployment as its driver sees it.

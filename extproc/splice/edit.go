@@ -18,11 +18,7 @@ func Apply(dst, body []byte, edits []Edit) []byte {
 	if len(edits) == 0 {
 		return body
 	}
-	size := len(body)
-	for i := range edits {
-		size += len(edits[i].With) - (edits[i].End - edits[i].Off)
-	}
-	dst = slices.Grow(dst[:0], size)
+	dst = slices.Grow(dst[:0], Length(body, edits))
 	from := 0
 	for i := range edits {
 		e := &edits[i]
@@ -31,6 +27,15 @@ func Apply(dst, body []byte, edits []Edit) []byte {
 		from = e.End
 	}
 	return Append(dst, body[from:])
+}
+
+// Length returns the length of what Apply returns.
+func Length(body []byte, edits []Edit) int {
+	n := len(body)
+	for i := range edits {
+		n += len(edits[i].With) - (edits[i].End - edits[i].Off)
+	}
+	return n
 }
 
 // Append is append for a long src. It copies in steps, because the garbage collector can stop a
