@@ -120,8 +120,11 @@ func importRows() []importRow {
 		{"extproc/transcript", []string{"extproc/driver", "extproc/splice", "cluster/fault", "cluster/usage"}},
 		{"extproc/elevenlabs", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault"}},
 		{"extproc/deepgram", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault", "cluster/vault"}},
+		{"extproc/bedrock", []string{"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
+		{"extproc/eventstream", []string{"extproc/splice", "cluster/fault"}},
+		{"extproc/framing", []string{"extproc/driver", "extproc/eventstream", "extproc/splice", "extproc/wire"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/voyage", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/voyage", "extproc/wire"}},
 		{"extproc/operation", []string{
 			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
@@ -134,7 +137,7 @@ func importRows() []importRow {
 		{"extproc/discover", []string{"cluster/address", "cluster/catalog", "cluster/cloud", "cluster/fault", "extproc/driver", "extproc/provider", "extproc/wire"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
+			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/framing", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
 			"extproc/provider", "extproc/redact", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},

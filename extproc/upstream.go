@@ -6,9 +6,9 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
+	"github.com/modelgateway/modelgateway/extproc/framing"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // upstream is the stream of an upstream filter: one attempt of one request.
@@ -104,11 +104,12 @@ func (u *upstream) inspect(m *frame.Message) error {
 	if m.End || h.Status >= 500 || h.Status == 429 {
 		return u.pass(m.Kind)
 	}
-	body, pieces, err := u.readStart(&h)
+	start := u.x.Opening(u.attempt, &h)
+	body, pieces, err := u.readStart(start)
 	if err != nil {
 		return err
 	}
-	if u.p.Check(u.x, u.attempt, &h, body) {
+	if u.p.Check(u.x, u.attempt, &h, body, start) {
 		err = u.pass(frame.ResponseHeaders)
 	} else {
 		err = u.answer(frame.ResponseHeaders, &frame.Mutation{Edit: message.Edit{Set: []message.Header{{Name: ":status", Value: strconv.Itoa(contract.StatusNext)}}}})
@@ -119,12 +120,9 @@ func (u *upstream) inspect(m *frame.Message) error {
 	return err
 }
 
-// readStart reads the response's body: all of it, or the first event of a stream.
-func (u *upstream) readStart(h *pipeline.Head) (body []byte, pieces int, err error) {
+// readStart reads the response's body: all of it, or the start of a stream.
+func (u *upstream) readStart(start *framing.Opening) (body []byte, pieces int, err error) {
 	limit := u.p.MaxResponseBytes()
-	stream := u.x.IsStream(h)
-	var split splice.Splitter
-	var e splice.Event
 	for {
 		m, err := u.recv()
 		if err != nil {
@@ -134,18 +132,14 @@ func (u *upstream) readStart(h *pipeline.Head) (body []byte, pieces int, err err
 			return body, pieces, nil
 		}
 		pieces++
-		if stream {
-			split.Push(m.Body)
-			for split.Next(&e) {
-				if e.HasData {
-					return append([]byte(nil), e.Data...), pieces, nil
-				}
-			}
+		decided := false
+		if start != nil {
+			decided = start.Piece(m.Body)
 		} else {
 			body = append(body, m.Body...)
+			decided = int64(len(body)) > limit // the downstream filter reports it
 		}
-		tooLong := int64(len(body)) > limit || split.Err() != nil // the downstream filter reports it
-		if m.End || tooLong {
+		if m.End || decided {
 			return body, pieces, nil
 		}
 	}

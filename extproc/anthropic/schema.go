@@ -17,11 +17,11 @@ const (
 	aValue                      // data: enum, const, default, examples, required
 )
 
-// strictSchema reduces a schema to the subset that Anthropic's constrained
+// StrictSchema reduces a schema to the subset that Anthropic's constrained
 // decoding accepts: it removes bounds on numbers, texts and lists, and closes every
 // object. The response then fits the shape. The bounds are not guaranteed, as with
 // OpenAI's own models.
-func strictSchema(schema jsontext.Value) jsontext.Value {
+func StrictSchema(schema jsontext.Value) jsontext.Value {
 	dec := jsontext.NewDecoder(bytes.NewReader(schema))
 	var out bytes.Buffer
 	enc := jsontext.NewEncoder(&out)

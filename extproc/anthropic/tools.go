@@ -83,19 +83,19 @@ func serverTool(kind string) bool {
 
 // tool writes a function.
 func (b *builder) tool(t *wire.Tool) toolDefinition {
-	out := toolDefinition{Name: t.Name, Description: t.Description, InputSchema: objectSchema(t.Schema), Cache: t.Cache}
+	out := toolDefinition{Name: t.Name, Description: t.Description, InputSchema: ObjectSchema(t.Schema), Cache: t.Cache}
 	if b.in.Caller == wire.Anthropic {
 		out.Extra = t.Extra
 	}
 	if b.target.Features.JSONSchema && t.Strict != nil && *t.Strict {
 		out.Strict = t.Strict
-		out.InputSchema = strictSchema(out.InputSchema)
+		out.InputSchema = StrictSchema(out.InputSchema)
 	}
 	return out
 }
 
-// objectSchema adds the type object to a schema without a type: the API requires one.
-func objectSchema(schema jsontext.Value) jsontext.Value {
+// ObjectSchema adds the type object to a schema without a type: the API requires one.
+func ObjectSchema(schema jsontext.Value) jsontext.Value {
 	if schema == nil {
 		return jsontext.Value(`{"type":"object","properties":{}}`)
 	}
@@ -161,7 +161,7 @@ func (b *builder) pastTools() {
 		for _, block := range m.Content {
 			if block.Type == "tool_use" && !slices.Contains(names, block.Name) {
 				names = append(names, block.Name)
-				b.out.Tools = append(b.out.Tools, toolDefinition{Name: block.Name, InputSchema: objectSchema(nil)})
+				b.out.Tools = append(b.out.Tools, toolDefinition{Name: block.Name, InputSchema: ObjectSchema(nil)})
 			}
 		}
 	}
@@ -201,10 +201,10 @@ func (b *builder) format() error {
 		return nil
 	case wire.FormatSchema:
 		if b.target.Features.JSONSchema {
-			b.out.Output = &outputConfig{Format: &outputFormat{Type: "json_schema", Schema: strictSchema(schema)}}
+			b.out.Output = &outputConfig{Format: &outputFormat{Type: "json_schema", Schema: StrictSchema(schema)}}
 			return nil
 		}
-		schema = objectSchema(schema)
+		schema = ObjectSchema(schema)
 	case wire.FormatObject:
 		schema = jsontext.Value(`{"type":"object","additionalProperties":true}`)
 	}

@@ -34,6 +34,23 @@ type Signer interface {
 	Sign(c *Call, t Target, host string, at time.Time) error
 }
 
+// Framer is a Driver with streams that are not server-sent events. Implementations are safe for
+// concurrent use and do not block.
+type Framer interface {
+	// Framing returns how the streams of a language that Serves returns are split into events.
+	Framing(language wire.Dialect) Framing
+}
+
+// Framing is how a stream is split into events, whatever these mean.
+type Framing uint8
+
+// The framings.
+const (
+	ServerSent Framing = iota // server-sent events
+	AWSEvents                 // AWS's binary events; the type of a frame is the name of its event
+	AWSChunks                 // the same, around the events of a model's own API
+)
+
 // Codec translates chats to one language of providers. Implementations are safe for concurrent
 // use and do not block.
 type Codec interface {
@@ -48,8 +65,8 @@ type Codec interface {
 
 // Stream decodes one streamed response. It is not safe for concurrent use.
 type Stream interface {
-	// Event takes one complete server-sent event and appends what it means to
-	// dst. It must not be called after a failure, which is a
+	// Event takes one complete event and appends what it means to dst. Events of AWS that
+	// are failures have names that end with Exception. It must not be called after a failure, which is a
 	// *wire.Failure. Events after the provider's last one are ignored. The chunks
 	// do not alias data.
 	Event(dst []wire.Chunk, name string, data []byte) ([]wire.Chunk, error)
@@ -90,6 +107,10 @@ type Features struct {
 	NoReasoning      bool // does not think, and rejects an effort or a budget for it: these are dropped
 	ResponsesOnly    bool // has no endpoint for chats but /responses
 	ChatOnly         bool // has no endpoint for completions
+	LongCache        bool // can keep what it caches for an hour
+
+	// Family names models that are alike, at providers that have models of several makers.
+	Family string
 }
 
 // Header is a header to set. Values may be credentials and are treated as such.

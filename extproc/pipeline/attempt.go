@@ -249,8 +249,11 @@ func authority(e catalog.Endpoint) string {
 // credentialHeaders are the headers in which providers take a credential or the
 // version of their API. An attempt removes those that it does not set: they may be left
 // from the attempt before it.
-func credentialHeaders() [9]string {
-	return [9]string{"authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project"}
+func credentialHeaders() [12]string {
+	return [12]string{
+		"authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project",
+		"x-amz-date", "x-amz-security-token", "x-amz-content-sha256",
+	}
 }
 
 // headersToRemove returns the caller's headers that providers do not get, and the headers

@@ -3,14 +3,19 @@ package pipeline
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/cause"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/framing"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Check inspects the response to attempt i before the caller gets it, and reports whether it
-// is valid. Of a stream, body is the first event. An error with a good status is recorded
+// is valid. Of a stream, start has its start and there is no body. An error with a good status is recorded
 // as a failure, and the next attempt should be made.
-func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
+func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte, start *framing.Opening) bool {
 	f := x.failureIn(i, h, body)
+	if start != nil && start.Err() != nil {
+		f = failureOf(start.Err())
+	}
 	if f == nil {
 		return true
 	}
@@ -23,10 +28,26 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte) bool {
 	return false
 }
 
-// IsStream reports whether a response has the form of a stream.
-func (x *Exchange) IsStream(h *Head) bool { return h.media == x.op.Stream }
+// Opening returns what reads the start of the stream with which attempt i responds; nil if the response is no stream.
+func (x *Exchange) Opening(i int, h *Head) *framing.Opening {
+	a := &x.Plan[i]
+	if x.op.Stream == "" || a.media(h) != x.op.Stream {
+		return nil
+	}
+	var codec driver.Codec
+	if x.endpoint(a).IsChat() { // no other response has a reason for its end
+		codec = a.codec()
+	}
+	return framing.Open(a.framing(), codec)
+}
 
-// failureIn returns why the attempt after attempt i should be made, nil if its response is valid.
+// framing returns how the stream of an attempt's response is split into events.
+func (a *Attempt) framing() driver.Framing { return framing.Of(a.Provider.Driver, a.language) }
+
+// media returns the content type of an attempt's response, without regard to the framing of a stream.
+func (a *Attempt) media(h *Head) string { return framing.Media(a.framing(), h.media) }
+
+// failureIn returns why the attempt after attempt i should be made, nil if its response is valid or a stream.
 func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
 	a := &x.Plan[i]
 	switch {
@@ -37,10 +58,7 @@ func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
 		return nil
 	case !x.endpoint(a).IsChat(): // no other answer has a reason for its end
 		return nil
-	case x.IsStream(h):
-		if _, err := a.codec().Stream().Event(nil, "", body); err != nil {
-			return failureOf(err)
-		}
+	case a.media(h) == x.op.Stream:
 		return nil
 	}
 	reply, err := a.codec().Decode(body)

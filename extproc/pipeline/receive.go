@@ -61,10 +61,11 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int6
 		return 0, fmt.Errorf("the proxy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
 	}
 	x.madeAll(x.Tries)
+	r.head.media = x.last().media(&h)
 	if !h.Local {
 		x.Status = h.Status
 	}
-	r.inPieces = x.op.Streams(x.Facts.Stream, h.media)
+	r.inPieces = x.op.Streams(x.Facts.Stream, r.head.media)
 	switch {
 	case h.failed():
 		return maxErrorBytes, nil
@@ -138,6 +139,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
 	p.sealCalls(x, reply)
+	x.names().Response(reply)
 	r.out = x.op.Language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
 	return nil
 }

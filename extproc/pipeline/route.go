@@ -230,7 +230,7 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 	}
 	checked := x.checked(x.View.Catalog.Settings().RetryOn) && len(plan) > 1
 	first := plan[0].Deployment
-	later := checked || slices.ContainsFunc(plan, func(a strategy.Attempt) bool { return a.Deployment != first })
+	later := checked || slices.ContainsFunc(plan, func(a strategy.Attempt) bool { return a.Deployment != first || p.signs(a.Deployment) })
 	var missing []Need
 	for i := range plan {
 		e := plan[i].Deployment.Endpoint.ID
@@ -278,7 +278,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 // setVariants chooses the variant of each attempt's cluster, which depends on the other
 // attempts of the plan.
 func (p *Pipeline) setVariants(x *Exchange) {
-	same := !x.Alternatives() // every attempt is the first one again
+	same := !x.Alternatives() && !p.signs(x.Plan[0].Deployment) // every attempt is the first one again
 	checked := x.checked(x.View.Catalog.Settings().RetryOn)
 	for i := range x.Plan {
 		a := &x.Plan[i]
@@ -290,6 +290,17 @@ func (p *Pipeline) setVariants(x *Exchange) {
 			a.Variant = contract.Rewrite
 		}
 	}
+}
+
+// signs reports whether requests to a deployment are signed. A signature expires within minutes, so each attempt has
+// its own.
+func (p *Pipeline) signs(d *catalog.Deployment) bool {
+	of, ok := p.providers[d.Provider]
+	if !ok {
+		return false
+	}
+	_, ok = of.Driver.(driver.Signer)
+	return ok
 }
 
 // checked reports whether responses are inspected before they are accepted. That takes a second

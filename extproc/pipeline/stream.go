@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/framing"
 	"github.com/modelgateway/modelgateway/extproc/guard"
 	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/operation"
@@ -25,7 +26,7 @@ import (
 type Relay struct {
 	p       *Pipeline
 	x       *Exchange
-	split   splice.Splitter
+	split   framing.Splitter
 	raw     bool    // it is sound and no event stream: its bytes go out as they come
 	outcome Outcome // so far: as if the caller disconnected now
 	done    bool    // the last event has come: settle before anything more leaves
@@ -53,6 +54,7 @@ type Relay struct {
 	decoder driver.Stream
 	encoder dialect.Encoder
 	chunks  []wire.Chunk
+	names   driver.Names    // of the caller's tools
 	seals   bool            // the ids of calls get the reasoning before them
 	blocks  []wire.Thinking // that reasoning, since the call before
 }
@@ -63,8 +65,8 @@ const maxText = 1 << 20
 
 // Relay begins to pass on a stream whose head has been sent to the caller.
 func (p *Pipeline) Relay(x *Exchange) *Relay {
-	r := &Relay{p: p, x: x, outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	a := x.last()
+	r := &Relay{p: p, x: x, split: framing.New(a.framing()), outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	x.response.relay = r
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
@@ -80,6 +82,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 		return r
 	}
 	r.decoder, r.seals = a.codec().Stream(), x.sealsCalls()
+	r.names = x.names()
 	return r
 }
 
@@ -111,6 +114,13 @@ func (r *Relay) record(ctx context.Context) error {
 		return answer.fault
 	}
 	return nil
+}
+
+// names returns the caller's names of the tools that the provider names.
+func (x *Exchange) names() driver.Names {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return driver.NamesOf(x.last().codec(), x.mu.request)
 }
 
 // feed takes a chunk and returns what goes out in its place; same reports that it is the
@@ -206,6 +216,11 @@ func (r *Relay) event(e *splice.Event) {
 	case len(e.Data) == 0:
 		r.idle(e)
 	default:
+		a := r.x.last()
+		if f := framing.Failure(a.framing(), a.Provider.Driver, e); f != nil {
+			r.fail(f.Fault())
+			return
+		}
 		r.pass(e)
 	}
 }
@@ -360,6 +375,7 @@ func (r *Relay) translate(e *splice.Event) {
 		if r.seals {
 			r.seal(c)
 		}
+		r.names.Chunk(c)
 		r.out = r.encoder.Chunk(r.out, c)
 	}
 	if u := r.decoder.Usage(); r.outcome.Usage.Known() && u.Known() {

@@ -3,6 +3,7 @@ package provider
 import (
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/extproc/azure"
+	"github.com/modelgateway/modelgateway/extproc/bedrock"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 )
 
@@ -13,5 +14,6 @@ func clouds() []Provider {
 			Name: "azure", Cloud: cloud.Azure, NeedsBase: true, Read: azure.Read, Varies: azure.Variation,
 			Driver: azure.Driver{Responses: responses.Codec{}}, Features: azure.Features,
 		},
+		{Name: "bedrock", Cloud: cloud.AWS, Base: bedrock.Base, Driver: bedrock.Driver{}, Features: bedrock.Features},
 	}
 }

@@ -28,7 +28,7 @@ func TestProvidersAreComplete(t *testing.T) {
 			t.Errorf("%s serves chats: %v", p.Name, ok)
 		}
 		seen[p.Name] = true
-		if (p.BaseURL == "") != p.NeedsBase {
+		if (p.BaseURL == "" && p.Base == nil) != p.NeedsBase {
 			t.Errorf("%s: base address %q, needs one: %v", p.Name, p.BaseURL, p.NeedsBase)
 		}
 		if u, err := url.Parse(p.BaseURL); p.BaseURL != "" && (err != nil || u.Scheme != "https" || u.Host == "") {

@@ -27,6 +27,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/eventstream"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -242,13 +243,16 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 	case status != http.StatusOK:
 		fail(l, out, p.Driver.Classify(status, header, body))
 	case strings.HasPrefix(header("content-type"), "text/event-stream"):
-		maps.Copy(out, stream(t, l.dialect, translator, events(body), m))
+		maps.Copy(out, stream(t, l.dialect, asked{translator, ask}, events(body), m))
+	case header("content-type") == eventstream.Media:
+		maps.Copy(out, stream(t, l.dialect, asked{translator, ask}, framed(t, events(body)), m))
 	default:
 		reply, err := translator.Decode(body)
 		if err != nil {
 			fail(l, out, failureOf(t, err))
 			return out
 		}
+		driver.NamesOf(translator, ask).Response(reply)
 		out[answerHTTP] = answer(200, nil, l.dialect.EncodeResponse(nil, reply, m))
 		out[usageJSON] = pretty(marshal(usageView(&reply.Usage)))
 	}
@@ -318,6 +322,12 @@ func stream(t *testing.T, l dialect.Dialect, d driver.Codec, all []event, m dial
 	return out
 }
 
+// asked is a codec that responds to a request, whose names of tools the caller gets.
+type asked struct {
+	driver.Codec
+	ask *wire.Request
+}
+
 // streamed is a stream as the caller gets it.
 type streamed struct{ steps, end []byte }
 
@@ -326,10 +336,14 @@ func (s streamed) all() []byte { return slices.Concat(s.steps, s.end) }
 // translate translates events; the end is written if the answer is whole.
 func translate(t tester, l dialect.Dialect, d driver.Codec, all []event, m dialect.Meta) (out streamed, u wire.Usage, failure *wire.Failure) {
 	t.Helper()
-	in, enc := d.Stream(), l.Stream(m)
+	in, enc, names := d.Stream(), l.Stream(m), driver.Names{}
+	if a, ok := d.(asked); ok {
+		names = driver.NamesOf(a.Codec, a.ask)
+	}
 	for _, e := range all {
 		chunks, err := in.Event(nil, e.name, []byte(e.data))
 		for i := range chunks {
+			names.Chunk(&chunks[i])
 			out.steps = enc.Chunk(out.steps, &chunks[i])
 		}
 		if err != nil {

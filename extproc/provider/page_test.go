@@ -93,7 +93,10 @@ func addresses() string {
 	for _, p := range provider.Providers() {
 		language, _ := p.Driver.Serves(driver.Target{}, driver.Chat)
 		base := "`" + p.BaseURL + "`"
-		if p.BaseURL == "" {
+		switch {
+		case p.Base != nil:
+			base = "by its settings"
+		case p.BaseURL == "":
 			base = ""
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |", p.Name, base, language)

@@ -20,6 +20,7 @@ const (
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
 	ElevenLabs  Dialect = "elevenlabs"  // speech and transcriptions of ElevenLabs; of providers only
 	Deepgram    Dialect = "deepgram"    // speech and transcriptions of Deepgram; of providers only
+	Converse    Dialect = "converse"    // Converse of Amazon Bedrock; of providers only
 )
 
 // Request is what a caller wants from a model.

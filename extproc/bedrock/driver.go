@@ -1,0 +1,97 @@
+package bedrock
+
+import (
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// vendor names the provider in texts for callers.
+const vendor = "Amazon Bedrock"
+
+// Driver is the driver of Bedrock's runtime.
+type Driver struct{}
+
+// Serves returns the language of the model's chats.
+func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	n, err := parse(t.Model)
+	if err != nil && t.Model != "" {
+		return wire.Converse, e.IsChat() // Address says what is wrong
+	}
+	if e.IsChat() && n.familyOf(t).converses() {
+		return wire.Converse, true
+	}
+	return "", false
+}
+
+// familyOf returns the family of a deployment's model. An ARN may not tell its model, but the settings of
+// the deployment do.
+func (n *name) familyOf(t driver.Target) *family {
+	if f := familyNamed(t.Features.Family); f.name != "" {
+		return f
+	}
+	return n.family()
+}
+
+// Codec returns the translator of a language.
+func (Driver) Codec(wire.Dialect) driver.Codec { return Codec{} }
+
+// Framing returns that of Converse's streams.
+func (Driver) Framing(wire.Dialect) driver.Framing { return driver.AWSEvents }
+
+// Address returns the path of the model's operation. The model is one segment of it, in which colons and slashes are
+// escaped.
+func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
+	language, ok := d.Serves(t, op.Endpoint)
+	if !ok {
+		return driver.Call{}, driver.NotServed(vendor)
+	}
+	n, err := parse(t.Model)
+	if err != nil {
+		return driver.Call{}, err
+	}
+	if strings.Contains(n.id, "*") {
+		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "The deployment's model has a star, which no request has replaced.")
+	}
+	if _, err := regionOf(&n, t.Settings); err != nil {
+		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
+	}
+	path := "/model/" + escape(n.id) + methodOf(language, op)
+	headers := []driver.Header{driver.Plain("content-type", "application/json")}
+	if !t.APIKey.IsEmpty() {
+		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
+	}
+	return driver.Call{Path: rooted(t.BasePath) + path, Headers: driver.WithHeaders(headers, t.Headers)}, nil
+}
+
+// methodOf returns the end of an operation's path.
+func methodOf(_ wire.Dialect, op driver.Operation) string {
+	if op.Stream {
+		return "/converse-stream"
+	}
+	return "/converse"
+}
+
+// rooted returns a base path without what operators like to configure after it: the path of a model.
+func rooted(base string) string {
+	base, _, _ = strings.Cut(strings.TrimRight(base, "/")+"/", "/model/")
+	return strings.TrimRight(base, "/")
+}
+
+// escape escapes a segment of a path as AWS does: all but letters, digits and -._~.
+func escape(segment string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(segment) {
+		switch c := segment[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '.', c == '_', c == '~':
+			b.WriteByte(c)
+		default:
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
