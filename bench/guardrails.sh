@@ -28,6 +28,7 @@ awk '
     row("personal data, all entities", kb("presidio/1KB"), "120")
     row("without people and places", kb("presidio-without-names/1KB"), "35")
     row("64 KB, all entities", sprintf("%.1f ms", median("BenchmarkEngines/presidio/64KB", "ns/op") / 1e6), "8")
+    row("8 MiB, all entities: time for a KB against 64 KB", sprintf("%.2f times", median("BenchmarkEngines/presidio/8192KB", "µs/KB") / median("BenchmarkEngines/presidio/64KB", "µs/KB")), "1")
     row("200 words and 20 patterns", kb("content_filter/1KB"), "60")
     row("secrets", kb("detect_secret/1KB"), "-")
     row("held back of a stream of 4 bytes a piece, p50, p99, most", median("BenchmarkHeldBack", "p50-held-bytes") ", " median("BenchmarkHeldBack", "p99-held-bytes") ", " median("BenchmarkHeldBack", "p100-held-bytes") " bytes", "12, 64, 256")

@@ -14,7 +14,7 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 ROOT=$(cd "$HERE/.." && pwd)
 BIN=$ROOT/bin/bench # built by run.sh
 ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-200-burst s2-1000 s3-5 s3-20 s3-200 translated-200 s4-max s4-10 messages prompt embeddings speech profile disk}
+SCENARIOS=${SCENARIOS:-idle s1 rss s2-20 s2-200 s2-200-burst s2-1000 s3-5 s3-20 s3-200 translated-200 guarded-200 s4-max s4-10 messages prompt embeddings speech profile disk}
 QUIET_S=${QUIET_S:-90}
 REQUESTS=${REQUESTS:-100000}
 BURST=${BURST:-30000}
@@ -30,6 +30,7 @@ PROFILE=    # where a peer writes a CPU profile, from SIGUSR1 to SIGUSR2
 DATA=       # a peer's data directory
 CLAUDE=     # a model whose provider speaks Anthropic's language; a peer may have none
 PROMPT=     # a stored prompt of five variables
+GUARDRAIL=  # one that looks for all personal data in responses
 SPEAKER=mock-gpt LISTENER=mock-gpt # models for speech and for transcriptions
 prepare() { :; } # what a peer does before it is started; may set HEADERS
 mkdir -p "$HERE/results"
@@ -176,7 +177,7 @@ streams() {
   local scenario=$1 n=$2
   shift 2
   mock 'latency=20ms&chunks=50&interval=20ms'
-  load "$scenario" "$@" -stream -expect-chunks 50 -mode closed -conns "$n" -warmup 3s -duration "$([ "$n" -ge 200 ] && echo 15s || echo 10s)"
+  load "$scenario" -stream -expect-chunks 50 "$@" -mode closed -conns "$n" -warmup 3s -duration "$([ "$n" -ge 200 ] && echo 15s || echo 10s)"
 }
 # open SCENARIO RATE MOCK ARGUMENTS...: skipped where the greatest rate is near.
 open() {
@@ -260,6 +261,11 @@ for s in $SCENARIOS; do
     translated-*)
       [ -n "$CLAUDE" ] || continue
       streams "$s" "${s#translated-}" -model "$CLAUDE"
+      ;;
+    guarded-*)
+      [ -n "$GUARDRAIL" ] || continue
+      # The last word is held back until the end of the text, and comes in a chunk of its own.
+      streams "$s" "${s#guarded-}" -expect-chunks 51 -H "x-gateway-guardrail-id: $GUARDRAIL"
       ;;
     s4-max)
       mock 'latency=0ms&body=1024'

@@ -17,7 +17,7 @@ shift || true
 PEERS=("$@")
 [ ${#PEERS[@]} -gt 0 ] || PEERS=(envoy modelgateway)
 export ENVOY_BIN=${ENVOY_BIN:-$ROOT/.tmp/envoy-1.40.0/envoy/_bin/envoy}
-export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s2-200-burst profile disk s3-200 translated-200 s4-max messages prompt embeddings speech transcription}
+export SCENARIOS=${SCENARIOS:-idle s1 rss s2-200 s2-200-burst profile disk s3-200 translated-200 guarded-200 s4-max messages prompt embeddings speech transcription}
 
 # The memory of a transcription is measured from that at rest, and a gateway that has
 # had load keeps memory which would hide it. So it runs in a process of its own.

@@ -6,7 +6,7 @@ MIN_PROCS=2 # the gateway and its Envoy: both are to be counted
 SCRATCH=$(mktemp -d "$HERE/results/data.XXXXXX")
 DATA=$SCRATCH/data
 PROFILE=$HERE/results/$NAME.cpu.pprof
-CLAUDE=mock-claude PROMPT=bench SPEAKER=mock-speech LISTENER=mock-transcript
+CLAUDE=mock-claude PROMPT=bench GUARDRAIL=bench SPEAKER=mock-speech LISTENER=mock-transcript
 rm -f "$PROFILE"
 MASTER="sk-$(od -An -N24 -tx1 /dev/urandom | tr -d ' \n')"
 CMD=(env GOMAXPROCS=1 "MODELGATEWAY_MASTER_KEY=$MASTER" "CPU_PROFILE=$PROFILE"
@@ -33,6 +33,8 @@ prepare() {
     for _ in $(seq 16); do printf 'Be short and polite, and name what you do not know for sure. '; done)
   api -o /dev/null "$base/prompts" -d "$(jq -nc --arg name "$PROMPT" --arg text "${text:0:1024}" \
     '{prompt_name: $name, messages: [{role: "system", content: $text}]}')"
+  api -o /dev/null "$base/guardrail" -d "$(jq -nc --arg name "$GUARDRAIL" \
+    '{guardrail_name: $name, engines: [{engine_name: "presidio", event_hooks: ["post_call"]}]}')"
   HEADERS=("Authorization: Bearer $(api "$base/key/generate" \
     -d '{"key_alias": "bench", "max_budget": 1000000, "team_id": "bench", "user_id": "bench"}' | jq -re .key)")
   stop "$PEER_PID"

@@ -35,7 +35,7 @@ func BenchmarkEngines(b *testing.B) {
 		"content_filter":         filter(),
 		"detect_secret":          {Name: "detect_secret", Action: "flag"},
 	} {
-		for _, size := range []int{1 << 10, 64 << 10} {
+		for _, size := range []int{1 << 10, 64 << 10, guard.MaxText} {
 			b.Run(fmt.Sprintf("%s/%dKB", name, size>>10), func(b *testing.B) {
 				e.Hooks = []string{guardrails.PreCall}
 				text := strings.Repeat(prose, size/len(prose)+1)[:size]

@@ -49,6 +49,7 @@ func figureList(syncMS float64) []figure {
 		},
 		{"1 KB message, spliced: CPU against chat", "x", 1.1, 0, false, costRatio("messages", "s1")},
 		{"50-chunk stream from Anthropic's language, 200 at once: CPU against a spliced one", "x", 1.6, 0, false, costRatio("translated-200", "s3-200")},
+		{"50-chunk stream with a guardrail for responses, 200 at once: CPU against one without", "x", 1.8, 0, false, costRatio("guarded-200", "s3-200")},
 		{"chat with a prompt of 1 KB and five variables: CPU against chat", "x", 1.12, 0, false, costRatio("prompt", "s1")},
 		{"transcription of 25 MB: memory above that at rest, of its body", "x", 3, 0, false, heldOfBody("transcription")},
 		{"transcription of 25 MB: time against plain Envoy, p50", "x", 1.3, 0, false, timeRatio("transcription")},

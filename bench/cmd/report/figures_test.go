@@ -58,6 +58,7 @@ func TestFiguresOfOtherRequests(t *testing.T) {
 {"labels":{"peer":"modelgateway","scenario":"prompt","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":480,"core_speed":{"median_us":100}}}
 {"labels":{"peer":"modelgateway","scenario":"s3-200","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":2000,"core_speed":{"median_us":100}}}
 {"labels":{"peer":"modelgateway","scenario":"translated-200","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":3000,"core_speed":{"median_us":100}}}
+{"labels":{"peer":"modelgateway","scenario":"guarded-200","round":"1"},"requests":10,"usage":{"gw_cpu_us_per_req":3800,"core_speed":{"median_us":100}}}
 {"labels":{"peer":"envoy","scenario":"transcription","round":"1"},"requests":10,"latency_ms":{"p50":40}}
 {"labels":{"peer":"modelgateway","scenario":"transcription","round":"1"},"requests":10,"request_bytes":26214400,"latency_ms":{"p50":60},"usage":{"gw_rss_before_mb":100,"gw_rss_peak_mb":150,"core_speed":{"median_us":100}}}
 {"labels":{"peer":"direct","scenario":"speech","round":"1"},"requests":10,"ttft_ms":{"p50":20.5}}
@@ -69,6 +70,7 @@ func TestFiguresOfOtherRequests(t *testing.T) {
 	for _, want := range []string{
 		"| 1 KB message, spliced: CPU against chat | 1.05 x [1.05–1.05] | ≤ 1.1 x | – | within due |",
 		"200 at once: CPU against a spliced one | 1.50 x [1.50–1.50] | ≤ 1.6 x | – | within due |",
+		"200 at once: CPU against one without | 1.90 x [1.90–1.90] | ≤ 1.8 x | – | over |",
 		"five variables: CPU against chat | 1.20 x [1.20–1.20] | ≤ 1.12 x | – | over |",
 		"at rest, of its body | 2.00 x [2.00–2.00] | ≤ 3 x | – | within due |",
 		"time against plain Envoy, p50 | 1.50 x [1.50–1.50] | ≤ 1.3 x | – | over |",

@@ -272,11 +272,14 @@ func main() {
 			errs, cores,
 		})
 	}
-	for _, n := range []string{"s3-5", "s3-20", "s3-200", "translated-200"} {
+	for _, n := range []string{"s3-5", "s3-20", "s3-200", "translated-200", "guarded-200"} {
 		name, count, _ := strings.Cut(n, "-")
 		title := "S3: "
-		if name == "translated" {
+		switch name {
+		case "translated":
 			title = "Translated from Anthropic's language: "
+		case "guarded":
+			title = "With a guardrail for responses that looks for all personal data: "
 		}
 		t.print(title+count+" concurrent streams, 50 chunks 20 ms apart, first after 20 ms (direct: absolute)", n, []column{
 			{"TTFT added p50", 2, true, lat(ttft, p50)},

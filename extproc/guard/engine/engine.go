@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/extproc/texts"
 )
@@ -30,6 +31,23 @@ type Finding struct {
 	// Continues says that the span goes on with the last finding of the call before. Such a span is
 	// so long that its beginning was decided before its end had come.
 	Continues bool
+}
+
+// Free returns the first part of what is between p and end that no finding of taken has; it is empty at end for none. taken is in
+// order, without overlaps.
+func Free(taken []Finding, p, end int) (start, stop int) {
+	at, _ := slices.BinarySearchFunc(taken, p, func(t Finding, p int) int { return t.End - p - 1 })
+	for at < len(taken) && taken[at].Start <= p {
+		p = taken[at].End
+		at++
+	}
+	if p >= end {
+		return end, end
+	}
+	if at < len(taken) {
+		end = min(end, taken[at].Start)
+	}
+	return p, end
 }
 
 // Engine is an engine with its settings. It never changes and is safe for concurrent use.

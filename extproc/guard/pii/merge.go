@@ -152,22 +152,16 @@ func (m *merger) report(decided int, found []engine.Finding) []engine.Finding {
 			}
 		}
 	}
-	slices.SortStableFunc(m.all, better)
-	first := len(found)
-	for _, f := range m.all {
-		end := min(f.End, decided)
-		for p := f.Start; p < end; {
-			part := f.Finding
-			part.Start, part.End = free(found[first:], p, end)
-			if part.Start < part.End {
-				part.Continues = f.Continues && part.Start == f.Start || f.reported == part.Start
-				found = append(found, part)
-				f.reported = part.End
-			}
-			p = part.End
+	slices.SortStableFunc(m.all, func(a, b *pending) int { return a.Start - b.Start })
+	for all := m.all; len(all) > 0; {
+		n, end := 1, all[0].End
+		for n < len(all) && all[n].Start < end { // it overlaps one before
+			end = max(end, all[n].End)
+			n++
 		}
+		found = share(all[:n], decided, found)
+		all = all[n:]
 	}
-	slices.SortFunc(found[first:], func(a, b engine.Finding) int { return a.Start - b.Start })
 	for i := range m.sources {
 		s := &m.sources[i]
 		n := 0
@@ -182,22 +176,26 @@ func (m *merger) report(decided int, found []engine.Finding) []engine.Finding {
 	return found
 }
 
-// free returns the first part of what is between p and end that no finding of taken has; it is empty at end for none.
-func free(taken []engine.Finding, p, end int) (start, stop int) {
-	for i := 0; i < len(taken); i++ {
-		if t := taken[i]; t.Start <= p && p < t.End {
-			p, i = t.End, -1
+// share appends to found what is before decided of findings that overlap, or of one. Each byte goes to the best of
+// those that have it.
+func share(all []*pending, decided int, found []engine.Finding) []engine.Finding {
+	slices.SortStableFunc(all, better)
+	first := len(found)
+	for _, f := range all {
+		end := min(f.End, decided)
+		for p := f.Start; p < end; {
+			part := f.Finding
+			part.Start, part.End = engine.Free(found[first:], p, end)
+			if part.Start < part.End {
+				part.Continues = f.Continues && part.Start == f.Start || f.reported == part.Start
+				at, _ := slices.BinarySearchFunc(found[first:], part.Start, func(t engine.Finding, start int) int { return t.Start - start })
+				found = slices.Insert(found, first+at, part)
+				f.reported = part.End
+			}
+			p = part.End
 		}
 	}
-	if p >= end {
-		return end, end
-	}
-	for _, t := range taken {
-		if t.Start > p {
-			end = min(end, t.Start)
-		}
-	}
-	return p, end
+	return found
 }
 
 // better orders findings: the longest, the highest score, the first by name.

@@ -140,7 +140,7 @@ func (s *coreScanner) shapes(i int) {
 		}
 		for _, n := range rows {
 			r := &s.c.table.rows[n]
-			if joined && !r.anywhere || tok.lower && !r.small || s.c.table.wants(r.entity) && r.check != nil && !r.check(text) {
+			if joined && !r.anywhere && !s.numbered(i, r.entity) || tok.lower && !r.small || s.c.table.wants(r.entity) && r.check != nil && !r.check(text) {
 				continue
 			}
 			s.propose(s.toks[i].start, tok.end, r.entity, r.score)
@@ -163,6 +163,12 @@ func (s *coreScanner) joined(i int) bool {
 		return true
 	}
 	return false
+}
+
+// numbered reports whether the token i is the number that a word of an entity's context announces, as in SSN #536-90-4399.
+func (s *coreScanner) numbered(i int, e entity) bool {
+	start := s.toks[i].start
+	return s.before(start) == '#' && s.contextBefore(start)&s.c.table.contextBit[e] != 0
 }
 
 // endsAt reports whether a value can end before p: neither a letter nor a digit follows, and no number after

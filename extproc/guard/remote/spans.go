@@ -94,7 +94,7 @@ func apart(found []engine.Finding) []engine.Finding {
 	for _, f := range found {
 		for p := f.Start; p < f.End; {
 			part := f
-			part.Start, part.End = free(out, p, f.End)
+			part.Start, part.End = engine.Free(out, p, f.End)
 			p = part.End
 			if part.Start < part.End {
 				at, _ := slices.BinarySearchFunc(out, part.Start, func(t engine.Finding, start int) int { return t.Start - start })
@@ -103,22 +103,6 @@ func apart(found []engine.Finding) []engine.Finding {
 		}
 	}
 	return out
-}
-
-// free returns the first part of what is between p and end that no finding of taken has; it is empty at end for none.
-func free(taken []engine.Finding, p, end int) (start, stop int) {
-	at, _ := slices.BinarySearchFunc(taken, p, func(t engine.Finding, p int) int { return t.End - p - 1 })
-	for at < len(taken) && taken[at].Start <= p {
-		p = taken[at].End
-		at++
-	}
-	if p >= end {
-		return end, end
-	}
-	if at < len(taken) {
-		end = min(end, taken[at].Start)
-	}
-	return p, end
 }
 
 // valid reports whether a replacement can take the place of a span of a text.
