@@ -13,7 +13,7 @@ import (
 )
 
 // promptMoves is how often TestClusterPrompts moves a label.
-const promptMoves = 40
+const promptMoves = 100
 
 // A label that is moved while requests use it: each request gets a version that the label named
 // between its beginning and its end, at every node. After a prompt is deleted no node uses it, and a
