@@ -36,7 +36,7 @@ func verifyAuditCommand() *cobra.Command {
 		Long: "Check every record and every link of the audit log: of an export, with nothing but the file, or of the data\n" +
 			"directory of a gateway that does not run. The first record that is not what was written is named, and the exit\n" +
 			"status is 1.\n\n" +
-			"That the end is missing, or that all of it was written anew, only a checkpoint shows that was kept elsewhere\n" +
+			"That the end is missing, or that all of it was written again, only a checkpoint shows that was kept elsewhere\n" +
 			"(--checkpoint), or, as long as nobody else could sign one, those beside the records with the key that they must be\n" +
 			"signed with (--checkpoint-key). What that leaves open is said with the result. Of a part, records outside of it\n" +
 			"are not looked at.",

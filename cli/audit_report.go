@@ -96,9 +96,9 @@ func (o auditCheck) notShown(r audit.Report) []string {
 	case r.Covered == 0 && r.Last == 0:
 		out = append(out, "There are no records. That there were some only a checkpoint shows that was kept elsewhere (--checkpoint).")
 	case r.Covered == 0:
-		out = append(out, "No checkpoint vouches for these records: who owns the disk could have written all of them anew. Give one that was kept elsewhere (--checkpoint), or the key that they must be signed with (--checkpoint-key).")
+		out = append(out, "No checkpoint vouches for these records: who owns the disk could have written all of them again. Give one that was kept elsewhere (--checkpoint), or the key that they must be signed with (--checkpoint-key).")
 	case r.Covered < r.Last:
-		out = append(out, "No checkpoint vouches for the records behind "+audit.EventID(r.Covered)+": who owns the disk could have written them anew, or cut some off.")
+		out = append(out, "No checkpoint vouches for the records behind "+audit.EventID(r.Covered)+": who owns the disk could have written them again, or cut some off.")
 	default:
 		out = append(out, "That records were cut off behind "+audit.EventID(r.Covered)+" only a later checkpoint shows that was kept elsewhere (--checkpoint).")
 	}

@@ -26,14 +26,14 @@ type shownRotation struct {
 func rotateCommand(o *remote) *cobra.Command {
 	return &cobra.Command{
 		Use:   "rotate",
-		Short: "Seal all credentials anew with the encryption key that the nodes are configured with",
-		Long: "Seal all credentials anew with the encryption key that the nodes are configured with.\n\n" +
+		Short: "Seal all credentials with the encryption key that the nodes are configured with",
+		Long: "Seal all credentials with the encryption key that the nodes are configured with.\n\n" +
 			"To replace that key, while requests go on:\n" +
 			"  1. on each node, set general_settings.encryption_key to the new key and add the old one to\n" +
 			"     general_settings.encryption_keys_previous; restart them one after the other. Until the next step the old\n" +
 			"     key seals.\n" +
 			"  2. modelgateway secrets rotate. It is refused as long as a node does not have the new key or does not answer.\n" +
-			"  3. Run it again. When it seals nothing anew, take the old key away, in the same manner.\n\n" +
+			"  3. Run it again. When it has nothing more to seal, take the old key away, in the same manner.\n\n" +
 			"Backups keep the key that they were made with: it is needed to restore them. A key that is rotated within its KMS\n" +
 			"needs none of this.",
 		Args: cobra.NoArgs,
@@ -46,10 +46,10 @@ func rotateCommand(o *remote) *cobra.Command {
 
 // write prints what was done, and what is next.
 func (r *shownRotation) write(w io.Writer) {
-	fmt.Fprintf(w, "sealed anew\t%d\nsealed by this key before\t%d\nin all\t%d\n", r.Resealed, r.Already, r.Total)
+	fmt.Fprintf(w, "sealed now\t%d\nsealed by this key before\t%d\nin all\t%d\n", r.Resealed, r.Already, r.Total)
 	next := "the keys in encryption_keys_previous are not needed any more, but for older backups"
 	if r.Resealed > 0 {
-		next = "run it again before keys are taken out of encryption_keys_previous: nothing may be left to seal anew"
+		next = "run it again before keys are taken out of encryption_keys_previous: nothing may be left to seal"
 	}
 	fmt.Fprintln(w, next)
 }

@@ -51,7 +51,7 @@ func (n *Node) rollWindows(ctx context.Context) error {
 		for found := rollMost; found >= rollMost && n.consensus.IsLeader() && ctx.Err() == nil; {
 			var err error
 			if found, err = n.rollOnce(ctx, find); err != nil {
-				n.logger.LogAttrs(ctx, slog.LevelWarn, "budget windows could not be begun anew", slog.Any("error", err))
+				n.logger.LogAttrs(ctx, slog.LevelWarn, "budget windows could not be begun again", slog.Any("error", err))
 				looked = time.Time{}
 				break
 			}

@@ -30,7 +30,7 @@ const (
 	killedCallers = 4
 	killedBurst   = 60
 	killedPause   = 200 * time.Millisecond
-	// killedIdle is long enough for the leader to begin a window anew before a request
+	// killedIdle is long enough for the leader to begin a window again before a request
 	// does.
 	killedIdle    = 3 * time.Second
 	stuckRequests = 3
@@ -156,7 +156,7 @@ func (k *killed) awaitDeath() {
 	}
 }
 
-// setUp makes a key with a budget, in a team whose budget begins anew each second,
+// setUp makes a key with a budget, in a team whose budget begins again each second,
 // and has the audit log delivered.
 func (k *killed) setUp() {
 	k.t.Helper()

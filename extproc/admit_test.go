@@ -387,7 +387,7 @@ func TestReportsExhaustedBudgets(t *testing.T) {
 		want   headers
 	}{
 		{
-			"used up until it begins anew",
+			"used up until it begins again",
 			&fault.Error{Kind: fault.OverBudget, Code: "budget_exceeded", RetryAfter: 90 * time.Second, NoRetry: true, Err: over},
 			429, "budget_exceeded",
 			headers{"retry-after": "90", "x-should-retry": "false", "x-gateway-budget-reset-at": "2026-12-01T00:00:00Z"},

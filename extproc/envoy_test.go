@@ -333,7 +333,7 @@ func (e *envoy) request(list []string, body string) outgoing {
 		e.tb.Fatalf("the request's body was answered with %v", r)
 	}
 	if !common.GetClearRouteCache() {
-		e.tb.Error("the route is not chosen anew, so the plan has no effect")
+		e.tb.Error("the route is not chosen again, so the plan has no effect")
 	}
 	out := outgoing{headers: headers{}.add(list), body: body, plan: planOf(r)}
 	out.headers.mutate(common.GetHeaderMutation())

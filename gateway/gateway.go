@@ -175,7 +175,7 @@ func fatal(logger *slog.Logger) func(error) {
 }
 
 // streamWorkers is how many goroutines stand ready for Envoy's streams. A new one
-// for each request would have its stack grown, and copied, anew each time, which is
+// for each request would have its stack grown, and copied, each time, which is
 // 3 % of what a short request costs. More streams than this get one of their own.
 const streamWorkers = 128
 

@@ -100,7 +100,7 @@ func terms() []term {
 	return []term{
 		{fieldMaxBudget, "Float", "The most that may be spent in one budget_duration, or ever if there is none, in USD."},
 		{fieldSoftBudget, "Float", "From this spend on people are warned, in USD. Less than max_budget; nothing is refused for it."},
-		{fieldBudgetDuration, "String", "After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly."},
+		{fieldBudgetDuration, "String", "After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly."},
 		{fieldMaxParallel, "Integer", "Requests that may be under way at once."},
 		{fieldTPM, "Integer", "Tokens a minute."},
 		{fieldRPM, "Integer", "Requests a minute."},

@@ -207,7 +207,7 @@ func (b *builder) renew(fresh map[id.Deployment]*Deployment) {
 	for e, n := range moved {
 		b.count(e, n)
 	}
-	anew := func(list []*Deployment) []*Deployment {
+	copied := func(list []*Deployment) []*Deployment {
 		out := slices.Clone(list)
 		for i, d := range out {
 			if again, ok := fresh[d.ID]; ok {
@@ -219,12 +219,12 @@ func (b *builder) renew(fresh map[id.Deployment]*Deployment) {
 	for name := range names {
 		if _, star := cutPattern(string(name)); star {
 			w := b.ownWildcard(name)
-			w.members = anew(w.members)
+			w.members = copied(w.members)
 			b.own[place{wildList, string(name)}] = struct{}{}
 			continue
 		}
 		list, _ := b.groups.get(string(name))
-		b.groups.set(string(name), anew(list))
+		b.groups.set(string(name), copied(list))
 		b.own[place{groupList, string(name)}] = struct{}{}
 	}
 }

@@ -191,7 +191,7 @@ func (b *builder) borrowAnew(old *Deployment) *Deployment {
 
 // withCredential returns the catalogue with a credential, put in place of the one of
 // the same name or removed where it is nil, and with the deployments that name it
-// made anew. It costs what those cost. Those that this node cannot use for it are
+// made again. It costs what those cost. Those that this node cannot use for it are
 // among the errors.
 func (c *Catalog) withCredential(name string, with *Credential, open vault.Open) (*Catalog, []error) {
 	b := c.change()

@@ -41,7 +41,7 @@ type Deployment struct {
 }
 
 // origin is what a deployment was made of, for those who want to see it and for
-// when it is made anew.
+// when it is made again.
 type origin struct {
 	stored Stored
 	own    []price.Entry // its own prices

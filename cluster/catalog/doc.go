@@ -23,11 +23,11 @@
 //
 // A deployment may name a Credential for what it does not have itself: its key, its
 // address, its organization. A change of the credential makes the deployments that
-// name it anew, and it cannot be deleted as long as there are any.
+// name it again, and it cannot be deleted as long as there are any.
 //
 // What this node cannot use of what the nodes agreed on (a provider that its version
 // does not know, a secret that it cannot open) is not served, and is not forgotten:
-// its id is taken, and it can be deleted and sealed anew.
+// its id is taken, and it can be deleted and sealed again.
 //
 // Create, Update, Delete, UpdateRouter and the other methods that take a transaction
 // are operations: they decide by this catalogue, note what they rest on, and write to

@@ -97,7 +97,7 @@ func (b *builder) takePrice(key, value []byte) error {
 }
 
 // applyPrices takes the changes of the price map, all of them at once: what is made
-// anew costs what there are deployments, and not what there are rows.
+// again costs what there are deployments, and not what there are rows.
 func (c *Catalog) applyPrices(changes []record.Change) (next *Catalog, broken []error) {
 	var b *builder
 	for _, change := range changes {
@@ -134,7 +134,7 @@ func (b *builder) loadPrices(ctx context.Context, c *Catalog, state table.Scanne
 	return broken, err
 }
 
-// reprice makes those deployments of c anew of which the table has another row now.
+// reprice makes those deployments of c again of which the table has another row now.
 func (b *builder) reprice(c *Catalog) {
 	fresh, seen := make(map[id.Deployment]*Deployment), make(map[string]sharedPrices)
 	for _, d := range c.byID.all() {

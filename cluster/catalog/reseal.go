@@ -12,13 +12,13 @@ import (
 	clusterv1 "github.com/modelgateway/modelgateway/proto/gen/cluster/v1"
 )
 
-// Reseal seals a secret anew if another key than the one in use sealed it, and
+// Reseal seals a secret again if another key than the one in use sealed it, and
 // reports whether it did.
 type Reseal func(sealed []byte, context string) (again []byte, changed bool, err error)
 
 // Resealed is what Catalog.Reseal did.
 type Resealed struct {
-	Done    int  // secrets that it sealed anew
+	Done    int  // secrets that it sealed again
 	Already int  // secrets that needed nothing, of those that it looked at
 	More    bool // there may be others: it is to be called again
 }
@@ -27,7 +27,7 @@ type Resealed struct {
 // be about twice as large.
 const maxResealed = 400 << 10
 
-// Reseal seals the secrets of the credentials and deployments of the state anew, as
+// Reseal seals the secrets of the credentials and deployments of the state again, as
 // many as one transaction may hold. It is Conflict for one that cannot be opened.
 func (c *Catalog) Reseal(tx *record.Txn, reseal Reseal) (Resealed, error) {
 	r := resealing{tx: tx, reseal: reseal}
@@ -63,7 +63,7 @@ type resealing struct {
 	err    error
 }
 
-// value seals one secret anew and reports whether it did.
+// value seals one secret again and reports whether it did.
 func (r *resealing) value(sealed *[]byte, context string) bool {
 	if len(*sealed) == 0 || r.err != nil {
 		return false
@@ -91,7 +91,7 @@ func (r *resealing) credential(c *Credential) {
 	}
 }
 
-// deployment seals the secrets of a record anew, which is changed.
+// deployment seals the secrets of a record again, which is changed.
 func (r *resealing) deployment(of *clusterv1.Deployment, revision uint64) {
 	changed := r.value(&of.SealedApiKey, keyContext(of.GetId()))
 	for _, h := range of.GetSealedHeaders() {

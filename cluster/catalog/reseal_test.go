@@ -10,7 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
 
-// TestReseal: everything is sealed anew, also what this node cannot use, in as many
+// TestReseal: everything is sealed again, also what this node cannot use, in as many
 // transactions as that takes.
 func TestReseal(t *testing.T) {
 	t.Parallel()
@@ -49,7 +49,7 @@ func TestReseal(t *testing.T) {
 		done, more = done+r.Done, r.More
 	}
 	if done != 61 || rounds < 2 || w.now.Len() != 3 { // open does not know the new form
-		t.Errorf("%d sealed anew in %d rounds", done, rounds)
+		t.Errorf("%d sealed again in %d rounds", done, rounds)
 	}
 	var r catalog.Resealed
 	must(func(tx *record.Txn) (err error) {

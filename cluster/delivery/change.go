@@ -133,7 +133,7 @@ func NewSecret() vault.Secret {
 	return vault.NewSecret("whsec_" + base64.RawURLEncoding.EncodeToString(raw))
 }
 
-// Reseal seals the secrets anew if another key than the one in use sealed them, and
+// Reseal seals the secrets again if another key than the one in use sealed them, and
 // returns how many needed it and how many did not. It is Conflict for one that
 // cannot be opened.
 func (s Settings) Reseal(tx *record.Txn, reseal func(sealed []byte, context string) (again []byte, changed bool, err error)) (done, already int, err error) {
@@ -150,7 +150,7 @@ func (s Settings) Reseal(tx *record.Txn, reseal func(sealed []byte, context stri
 		case err != nil:
 			return 0, 0, &fault.Error{
 				Op: "delivery.reseal", Kind: fault.Conflict, Code: "cannot_open", Err: err,
-				Detail: "The secret of the audit log's webhook cannot be opened by this node; set alerting_webhook_secret anew.",
+				Detail: "The secret of the audit log's webhook cannot be opened by this node; set alerting_webhook_secret again.",
 			}
 		case changed:
 			*one.sealed = again

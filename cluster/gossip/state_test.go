@@ -260,7 +260,7 @@ func TestParts(t *testing.T) {
 	}
 	tell(now.Add(6 * time.Second))
 	b.Sweep(now.Add(gossip.Silence))
-	check() // told anew in time
+	check() // told again in time
 	b.Sweep(now.Add(6*time.Second + gossip.Silence))
 	if n := b.InFlight("deployment-with-a-long-name-8"); n != 0 {
 		t.Errorf("%d in flight at a silent node", n)

@@ -46,7 +46,7 @@ const (
 
 // Kinds returns a new list of all kinds of engines, in alphabetical order.
 func Kinds() []Kind {
-	message := Setting{Name: "violation_message", Type: "string", Description: "What a caller is told whose request is blocked."}
+	message := Setting{Name: "violation_message", Type: "string", Description: "The text that the caller of a blocked request gets."}
 	onError := Setting{Name: "on_error", Type: "string", Default: block, Values: []string{block, pass}, Description: "What is done with a text if the engine fails or is late."}
 	unscannable := Setting{Name: "unscannable", Type: "string", Default: pass, Values: []string{pass, block}, Description: "What is done with images, sounds and files, which the engine cannot read."}
 	reversible := Setting{Name: "reversible", Type: "boolean", Default: false, Description: "Whether each value gets a number, as in [PERSON_1], and the response has the value again. It needs the action anonymize."}

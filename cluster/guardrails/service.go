@@ -87,7 +87,7 @@ func (e *Engine) checkService(at string, kind Kind) (errs []error) {
 
 // Resealed is what Reseal did.
 type Resealed struct {
-	Done    int  // secrets that it sealed anew
+	Done    int  // secrets that it sealed again
 	Already int  // secrets that needed nothing, of those that it looked at
 	More    bool // there may be others: it is to be called again
 }
@@ -95,7 +95,7 @@ type Resealed struct {
 // maxResealed bounds what one transaction writes, in bytes; an entry of the log may be about twice as large.
 const maxResealed = 400 << 10
 
-// Reseal seals the secrets of guardrails anew that another key than the one in use has sealed, as many as one transaction
+// Reseal seals the secrets of guardrails again that another key than the one in use has sealed, as many as one transaction
 // may hold. It is Conflict for one that cannot be opened.
 func Reseal(s *Set, tx *record.Txn, reseal func(sealed []byte, context string) (again []byte, changed bool, err error)) (Resealed, error) {
 	var out Resealed

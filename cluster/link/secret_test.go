@@ -83,7 +83,7 @@ func TestIdentityCannotBePrinted(t *testing.T) {
 }
 
 // TestRenewal uses two identities for a month: each day the nodes still let each
-// other in, with certificates that have a day left and are not made anew all the
+// other in, with certificates that have a day left and are not made again all the
 // time.
 func TestRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestRenewal(t *testing.T) {
 	})
 }
 
-// TestClockSetBack makes a certificate anew when this node's own clock was wrong
+// TestClockSetBack makes a certificate again when this node's own clock was wrong
 // before: others would say that it does not count yet.
 func TestClockSetBack(t *testing.T) {
 	ahead := member(t, 1)

@@ -11,5 +11,5 @@
 //     the other node has acted on it is not known.
 //
 // It keeps one connection to each address, made when it is first needed and made
-// anew when it breaks.
+// again when it breaks.
 package peer

@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/rate"
 )
 
-// model is a bucket that remembers everything and works it out anew each time: what
+// model is a bucket that remembers everything and works it out again each time: what
 // was taken, by what is known of it now.
 type model struct {
 	limit  int64

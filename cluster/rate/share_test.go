@@ -64,7 +64,7 @@ func TestHearing(t *testing.T) {
 	}
 	hear(5, word, 600)
 	hear(5, word, 600) // again
-	hear(6, word, 600) // again, told anew
+	hear(6, word, 600) // sent again
 	tk.Done(at, 50)
 	hear(8, there.Changed(at, everything), 850)
 	hear(5, word, 850) // late

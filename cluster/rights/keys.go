@@ -277,7 +277,7 @@ func exceeds(what string) error {
 	case tenancy.FieldGuardrails:
 		return denied(what, "Guardrails always apply to requests of this API key, and must to those of what it makes. Give guardrails that has all of this key's.")
 	case "budget_duration":
-		return denied(what, "What that may spend would begin anew sooner than what this API key may spend. Leave budget_duration out, or give one that is not shorter than this key's, if it has one.")
+		return denied(what, "What that may spend would begin again sooner than what this API key may spend. Leave budget_duration out, or give one that is not shorter than this key's, if it has one.")
 	}
 	return denied(what, "This API key has a %s itself, and what it makes needs one that does not exceed it.", what)
 }

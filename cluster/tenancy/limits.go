@@ -16,7 +16,7 @@ import (
 type Limits struct {
 	MaxBudget      *money.Pico // the most that may be spent in one BudgetDuration
 	SoftBudget     *money.Pico // from this spend on people are warned; less than MaxBudget
-	BudgetDuration string      // after this the spend counts anew, as it was written; empty: never
+	BudgetDuration string      // after this the spend is reset, as it was written; empty: never
 	MaxParallel    *uint32     // requests under way at once
 	TPM, RPM, TPD  *uint32     // tokens and requests a minute, tokens a day
 	Models         []ModelLimits

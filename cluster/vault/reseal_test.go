@@ -19,8 +19,8 @@ type stored struct {
 }
 
 // TestKeysComeAndGo goes any way of sealing, of keys that are added and removed, and
-// of sealing anew: a secret opens exactly as long as its key is there, and sealing
-// anew changes the key and nothing else.
+// of sealing again: a secret opens exactly as long as its key is there, and sealing
+// again changes the key and nothing else.
 func TestKeysComeAndGo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := []string{"k0"} // the primary is the last
@@ -75,7 +75,7 @@ func TestKeysComeAndGo(t *testing.T) {
 					case changed != (x.key != primary) || changed != s.NeedsReseal(x.sealed) || changed == bytes.Equal(out, x.sealed):
 						t.Fatalf("changed is %v, sealed by %s, now %s", changed, x.key, primary)
 					case s.NeedsReseal(out) || vault.SealedBy(out) != s.Primary():
-						t.Fatal("what was sealed anew needs it again")
+						t.Fatal("what was sealed again needs it again")
 					}
 					x.sealed, x.key = out, primary
 				}

@@ -243,7 +243,7 @@ func (n *nodes) rotate(by int, all [][]byte) {
 			n.tb.Fatal(err)
 		}
 		if vault.SealedBy(out) != target {
-			n.tb.Fatal("sealed anew with another key")
+			n.tb.Fatal("sealed again with another key")
 		}
 		all[i] = out
 	}

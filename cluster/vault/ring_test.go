@@ -57,7 +57,7 @@ func TestNodesAgreeOnOneRoot(t *testing.T) {
 
 // TestRotation goes the operator's way on three nodes, between keys of each sort:
 // each is restarted with the new key and the old one beside it, one after the
-// other; then the secrets are sealed anew; then the old key is taken away in the
+// other; then the secrets are sealed again; then the old key is taken away in the
 // same manner. At every moment what any node seals opens on all.
 func TestRotation(t *testing.T) {
 	for name, c := range map[string]struct{ from, to string }{

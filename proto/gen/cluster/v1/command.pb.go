@@ -304,7 +304,7 @@ type Command_MoveLeases struct {
 }
 
 type Command_RollWindows struct {
-	// Begins windows of accounts anew whose time is over.
+	// Begins windows of accounts again whose time is over.
 	RollWindows *RollWindows `protobuf:"bytes,12,opt,name=roll_windows,json=rollWindows,proto3,oneof"`
 }
 
@@ -752,7 +752,7 @@ func (x *VersionedTransaction) GetTransaction() *Transaction {
 	return nil
 }
 
-// Transaction is a change of records that was decided by whoever proposes it, from
+// Transaction is a change of records that was decided by the node that proposes it, from
 // what it read. It is made only if all of that is still so: every decision is as if
 // nobody else had been deciding. So this is all that the state machine has to know
 // of any resource, and nodes of different versions come to the same state.

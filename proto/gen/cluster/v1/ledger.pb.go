@@ -824,7 +824,7 @@ func (x *LeaseLife) GetNumber() uint64 {
 }
 
 // LeaseAsk asks for a part of a budget, and makes sure that the account's window
-// goes by the right duration.
+// uses the right duration.
 type LeaseAsk struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The account.
@@ -988,7 +988,7 @@ func (x *LeaseReturn) GetAmountPico() int64 {
 	return 0
 }
 
-// RollWindows begins windows anew.
+// RollWindows begins windows again.
 type RollWindows struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The accounts and their next windows.

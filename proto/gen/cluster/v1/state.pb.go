@@ -1,4 +1,4 @@
-// What the nodes agree on, as it stands in the replicated state. Every voter
+// What the nodes agree on, as it is in the replicated state. Every voter
 // holds the same bytes under the same keys, which is checked by comparing hashes;
 // so records are marshalled deterministically and hold no map fields. Fields are
 // only added. Times are nanoseconds since the Unix epoch in UTC, 0 for none, and
@@ -480,7 +480,7 @@ type VirtualKey struct {
 	ExpiresUnixNano int64 `protobuf:"varint,5,opt,name=expires_unix_nano,json=expiresUnixNano,proto3" json:"expires_unix_nano,omitempty"`
 	// Whether it is refused until further notice.
 	Blocked bool `protobuf:"varint,6,opt,name=blocked,proto3" json:"blocked,omitempty"`
-	// Free JSON object of whoever made it; empty for none.
+	// Free JSON object of its creator; empty for none.
 	MetadataJson string `protobuf:"bytes,7,opt,name=metadata_json,json=metadataJson,proto3" json:"metadata_json,omitempty"`
 	// Who made it, and when.
 	Stamp *Stamp `protobuf:"bytes,8,opt,name=stamp,proto3" json:"stamp,omitempty"`
@@ -813,7 +813,7 @@ type Limits struct {
 	MaxBudgetPico *int64 `protobuf:"varint,1,opt,name=max_budget_pico,json=maxBudgetPico,proto3,oneof" json:"max_budget_pico,omitempty"`
 	// From this spend on people are warned.
 	SoftBudgetPico *int64 `protobuf:"varint,2,opt,name=soft_budget_pico,json=softBudgetPico,proto3,oneof" json:"soft_budget_pico,omitempty"`
-	// After this the spend counts anew: as it was written, such as 1mo; empty: never.
+	// After this time the spend is reset: as it was written, such as 1mo; empty: never.
 	BudgetDuration string `protobuf:"bytes,3,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,4,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -931,7 +931,7 @@ type ModelLimits struct {
 	Model string `protobuf:"bytes,1,opt,name=model,proto3" json:"model,omitempty"`
 	// The most that may be spent on it in one budget_duration.
 	MaxBudgetPico *int64 `protobuf:"varint,2,opt,name=max_budget_pico,json=maxBudgetPico,proto3,oneof" json:"max_budget_pico,omitempty"`
-	// After this the spend counts anew; empty: never.
+	// After this time the spend is reset; empty: never.
 	BudgetDuration string `protobuf:"bytes,3,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Tokens a minute, as in model_max_budget.
 	TpmLimit *uint32 `protobuf:"varint,4,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`

@@ -1,4 +1,4 @@
-// Who may use the gateway, and within which bounds, as it stands in the replicated
+// Who may use the gateway, and within which bounds, as it is in the replicated
 // state. The rules of state.proto hold. In all records from here on the stamp is
 // field 100, so that it can be read without knowing the record.
 
@@ -239,7 +239,7 @@ type Team struct {
 	MemberPermissions []string `protobuf:"bytes,9,rep,name=member_permissions,json=memberPermissions,proto3" json:"member_permissions,omitempty"`
 	// The most that a member may spend unless told otherwise, in pico-dollars.
 	MemberBudgetPico *int64 `protobuf:"varint,10,opt,name=member_budget_pico,json=memberBudgetPico,proto3,oneof" json:"member_budget_pico,omitempty"`
-	// After this a member's spend counts anew; empty: never.
+	// After this time a member's spend is reset; empty: never.
 	MemberBudgetDuration string `protobuf:"bytes,11,opt,name=member_budget_duration,json=memberBudgetDuration,proto3" json:"member_budget_duration,omitempty"`
 	// Requests a minute of a member.
 	MemberRpmLimit *uint32 `protobuf:"varint,12,opt,name=member_rpm_limit,json=memberRpmLimit,proto3,oneof" json:"member_rpm_limit,omitempty"`
@@ -426,7 +426,7 @@ type TeamMember struct {
 	Role string `protobuf:"bytes,3,opt,name=role,proto3" json:"role,omitempty"`
 	// The most that the user may spend in it, in pico-dollars.
 	MaxBudgetPico *int64 `protobuf:"varint,4,opt,name=max_budget_pico,json=maxBudgetPico,proto3,oneof" json:"max_budget_pico,omitempty"`
-	// After this the spend counts anew; empty: never.
+	// After this time the spend is reset; empty: never.
 	BudgetDuration string `protobuf:"bytes,5,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Tokens a minute.
 	TpmLimit *uint32 `protobuf:"varint,6,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`

@@ -108,7 +108,7 @@ type UserRecord struct {
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
 	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
-	// After this the spend counts anew; null for never.
+	// After this time the spend is reset; null for never.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once; null for no bound.
 	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
@@ -134,15 +134,15 @@ type UserRecord struct {
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
 	// When spend starts again from 0; null for never, and for a shared user.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -488,7 +488,7 @@ type TeamRecord struct {
 	Blocked bool `protobuf:"varint,12,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// The most that a member may spend in it unless told otherwise, in USD; null for no bound.
 	TeamMemberBudget *wrapperspb.DoubleValue `protobuf:"bytes,13,opt,name=team_member_budget,json=teamMemberBudget,proto3" json:"team_member_budget,omitempty"`
-	// After this a member's spend counts anew; null for never.
+	// After this time a member's spend is reset; null for never.
 	TeamMemberBudgetDuration *wrapperspb.StringValue `protobuf:"bytes,14,opt,name=team_member_budget_duration,json=teamMemberBudgetDuration,proto3" json:"team_member_budget_duration,omitempty"`
 	// Requests a minute of a member; null for no bound.
 	TeamMemberRpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,15,opt,name=team_member_rpm_limit,json=teamMemberRpmLimit,proto3" json:"team_member_rpm_limit,omitempty"`
@@ -508,7 +508,7 @@ type TeamRecord struct {
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
 	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
-	// After this the spend counts anew; null for never.
+	// After this time the spend is reset; null for never.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once; null for no bound.
 	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
@@ -532,17 +532,17 @@ type TeamRecord struct {
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// When spend counts anew; null for never.
+	// When the spend is reset; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,7 +31,7 @@ type GetTeamActivityRequest struct {
 	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day (YYYY-MM-DD, UTC); at most 366 days in all.
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Only these teams, separated by commas; without it, all that who asks may see.
+	// Only these teams, separated by commas; without it, all that the caller may see.
 	TeamIds string `protobuf:"bytes,3,opt,name=team_ids,json=teamIds,proto3" json:"team_ids,omitempty"`
 	// Without these teams, separated by commas.
 	ExcludeTeamIds string `protobuf:"bytes,4,opt,name=exclude_team_ids,json=excludeTeamIds,proto3" json:"exclude_team_ids,omitempty"`
@@ -285,7 +285,7 @@ type GetCustomerActivityRequest struct {
 	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day (YYYY-MM-DD, UTC); at most 366 days in all.
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Only these end users, separated by commas; without it, all that who asks may see.
+	// Only these end users, separated by commas; without it, all that the caller may see.
 	EndUserIds string `protobuf:"bytes,3,opt,name=end_user_ids,json=endUserIds,proto3" json:"end_user_ids,omitempty"`
 	// Without these end users, separated by commas.
 	ExcludeEndUserIds string `protobuf:"bytes,4,opt,name=exclude_end_user_ids,json=excludeEndUserIds,proto3" json:"exclude_end_user_ids,omitempty"`
@@ -439,7 +439,7 @@ type GetOrganizationActivityRequest struct {
 	StartDate string `protobuf:"bytes,1,opt,name=start_date,json=startDate,proto3" json:"start_date,omitempty"`
 	// The last day (YYYY-MM-DD, UTC); at most 366 days in all.
 	EndDate string `protobuf:"bytes,2,opt,name=end_date,json=endDate,proto3" json:"end_date,omitempty"`
-	// Only these organizations, separated by commas; without it, all that who asks may see.
+	// Only these organizations, separated by commas; without it, all that the caller may see.
 	OrganizationIds string `protobuf:"bytes,3,opt,name=organization_ids,json=organizationIds,proto3" json:"organization_ids,omitempty"`
 	// Without these organizations, separated by commas.
 	ExcludeOrganizationIds string `protobuf:"bytes,4,opt,name=exclude_organization_ids,json=excludeOrganizationIds,proto3" json:"exclude_organization_ids,omitempty"`

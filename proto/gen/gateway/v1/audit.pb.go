@@ -670,7 +670,7 @@ type VerifyAuditLogResponse struct {
 	Reason *wrapperspb.StringValue `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Signed checkpoints that were checked.
 	Checkpoints float64 `protobuf:"fixed64,8,opt,name=checkpoints,proto3" json:"checkpoints,omitempty"`
-	// The last record that one of them vouches for; null for none. That others were cut off behind it, or written anew, cannot be seen here.
+	// The last record that one of them vouches for; null for none. That others were cut off behind it, or written again, cannot be seen here.
 	CoveredEventId *wrapperspb.StringValue `protobuf:"bytes,9,opt,name=covered_event_id,json=coveredEventId,proto3" json:"covered_event_id,omitempty"`
 	// Records that are not kept any more: so many came before the oldest one.
 	Dropped float64 `protobuf:"fixed64,10,opt,name=dropped,proto3" json:"dropped,omitempty"`

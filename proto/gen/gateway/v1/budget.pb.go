@@ -35,7 +35,7 @@ type BudgetRecord struct {
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
 	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
-	// After this the spend counts anew; null for never.
+	// After this time the spend is reset; null for never.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once; null for no bound.
 	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
@@ -49,15 +49,15 @@ type BudgetRecord struct {
 	ModelMaxBudget map[string]*ModelBudget `protobuf:"bytes,37,rep,name=model_max_budget,json=modelMaxBudget,proto3" json:"model_max_budget,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// When the windows of those that have it end next; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -207,7 +207,7 @@ type CreateBudgetRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -500,7 +500,7 @@ type UpdateBudgetRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`

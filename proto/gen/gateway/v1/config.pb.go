@@ -215,7 +215,7 @@ func (x *RouterSettings) GetDefaultMaxParallelRequests() int32 {
 	return 0
 }
 
-// GeneralSettings say what the gateway does beside routing. In a request, what is
+// GeneralSettings say what the gateway does besides routing. In a request, what is
 // not given is left as it is, and a list that is given replaces the list that was there.
 type GeneralSettings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -351,7 +351,7 @@ type GetConfigResponse struct {
 	RouterSettings *RouterSettings `protobuf:"bytes,1,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
 	// Grows with every change of the router settings at run time; 0 before the first.
 	Revision float64 `protobuf:"fixed64,2,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What the gateway does beside routing.
+	// What the gateway does besides routing.
 	GeneralSettings *GeneralSettings `protobuf:"bytes,3,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -415,7 +415,7 @@ type UpdateConfigRequest struct {
 	RouterSettings *RouterSettings `protobuf:"bytes,1,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
 	// If given, the revision that the router settings must have; 409 if they have another.
 	IfRevision *float64 `protobuf:"fixed64,2,opt,name=if_revision,json=ifRevision,proto3,oneof" json:"if_revision,omitempty"`
-	// What the gateway does beside routing.
+	// What the gateway does besides routing.
 	GeneralSettings *GeneralSettings `protobuf:"bytes,3,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -481,7 +481,7 @@ type UpdateConfigResponse struct {
 	RouterSettings *RouterSettings `protobuf:"bytes,2,opt,name=router_settings,json=routerSettings,proto3" json:"router_settings,omitempty"`
 	// Grows with every change of the router settings at run time.
 	Revision float64 `protobuf:"fixed64,3,opt,name=revision,proto3" json:"revision,omitempty"`
-	// What the gateway does beside routing, with a secret that was made for it.
+	// What the gateway does besides routing, with a secret that was made for it.
 	GeneralSettings *GeneralSettings `protobuf:"bytes,4,opt,name=general_settings,json=generalSettings,proto3" json:"general_settings,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache

@@ -36,15 +36,15 @@ type CredentialRecord struct {
 	CredentialInfo *structpb.Struct `protobuf:"bytes,3,opt,name=credential_info,json=credentialInfo,proto3" json:"credential_info,omitempty"`
 	// Ids of the deployments that name it.
 	UsedBy []string `protobuf:"bytes,4,rep,name=used_by,json=usedBy,proto3" json:"used_by,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -528,7 +528,7 @@ func (x *DeleteCredentialResponse) GetCredentialName() string {
 	return ""
 }
 
-// RotateCredentialsRequest asks for everything to be sealed anew.
+// RotateCredentialsRequest asks for everything to be sealed again.
 type RotateCredentialsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -565,10 +565,10 @@ func (*RotateCredentialsRequest) Descriptor() ([]byte, []int) {
 	return file_gateway_v1_credential_proto_rawDescGZIP(), []int{8}
 }
 
-// RotateCredentialsResponse says what was sealed anew.
+// RotateCredentialsResponse says what was sealed again.
 type RotateCredentialsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Secrets that were sealed anew.
+	// Secrets that were sealed again.
 	Resealed uint32 `protobuf:"varint,1,opt,name=resealed,proto3" json:"resealed,omitempty"`
 	// Secrets that the primary key had sealed already.
 	Already uint32 `protobuf:"varint,2,opt,name=already,proto3" json:"already,omitempty"`

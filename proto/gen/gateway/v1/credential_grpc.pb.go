@@ -43,7 +43,7 @@ type CredentialServiceClient interface {
 	UpdateCredential(ctx context.Context, in *UpdateCredentialRequest, opts ...grpc.CallOption) (*CredentialRecord, error)
 	// DeleteCredential deletes a credential. 409 while a deployment names it.
 	DeleteCredential(ctx context.Context, in *DeleteCredentialRequest, opts ...grpc.CallOption) (*DeleteCredentialResponse, error)
-	// RotateCredentials seals everything that is sealed anew with the primary key-encryption key. 409 if a node does not have that key.
+	// RotateCredentials seals everything that is sealed again with the primary key-encryption key. 409 if a node does not have that key.
 	RotateCredentials(ctx context.Context, in *RotateCredentialsRequest, opts ...grpc.CallOption) (*RotateCredentialsResponse, error)
 }
 
@@ -131,7 +131,7 @@ type CredentialServiceServer interface {
 	UpdateCredential(context.Context, *UpdateCredentialRequest) (*CredentialRecord, error)
 	// DeleteCredential deletes a credential. 409 while a deployment names it.
 	DeleteCredential(context.Context, *DeleteCredentialRequest) (*DeleteCredentialResponse, error)
-	// RotateCredentials seals everything that is sealed anew with the primary key-encryption key. 409 if a node does not have that key.
+	// RotateCredentials seals everything that is sealed again with the primary key-encryption key. 409 if a node does not have that key.
 	RotateCredentials(context.Context, *RotateCredentialsRequest) (*RotateCredentialsResponse, error)
 	mustEmbedUnimplementedCredentialServiceServer()
 }

@@ -30,7 +30,7 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// FallbackService manages what is tried when a model fails. The same stands in router_settings.
+// FallbackService manages what is tried when a model fails. router_settings has the same.
 type FallbackServiceClient interface {
 	// CreateFallback says what a model falls back to, in place of what it fell back to before.
 	CreateFallback(ctx context.Context, in *CreateFallbackRequest, opts ...grpc.CallOption) (*FallbackRecord, error)
@@ -106,7 +106,7 @@ func (c *fallbackServiceClient) DeleteFallback(ctx context.Context, in *DeleteFa
 // All implementations must embed UnimplementedFallbackServiceServer
 // for forward compatibility.
 //
-// FallbackService manages what is tried when a model fails. The same stands in router_settings.
+// FallbackService manages what is tried when a model fails. router_settings has the same.
 type FallbackServiceServer interface {
 	// CreateFallback says what a model falls back to, in place of what it fell back to before.
 	CreateFallback(context.Context, *CreateFallbackRequest) (*FallbackRecord, error)

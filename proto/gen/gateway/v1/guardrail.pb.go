@@ -110,7 +110,7 @@ type GuardrailConfig struct {
 	Language *string `protobuf:"bytes,3,opt,name=language,proto3,oneof" json:"language,omitempty"`
 	// presidio, presidio_remote, prompt_injection: findings less certain than this are left, 0 to 1; 0.5 for presidio and presidio_remote, and 0.7 for prompt_injection if not given.
 	ScoreThreshold *float64 `protobuf:"fixed64,4,opt,name=score_threshold,json=scoreThreshold,proto3,oneof" json:"score_threshold,omitempty"`
-	// What a caller is told whose request is blocked.
+	// The text that the caller of a blocked request gets.
 	ViolationMessage *string `protobuf:"bytes,5,opt,name=violation_message,json=violationMessage,proto3,oneof" json:"violation_message,omitempty"`
 	// content_filter: words that are refused, in any case. A word has at most 200 bytes.
 	BannedKeywords []string `protobuf:"bytes,6,rep,name=banned_keywords,json=bannedKeywords,proto3" json:"banned_keywords,omitempty"`
@@ -420,15 +420,15 @@ type GuardrailRecord struct {
 	OrganizationId *wrapperspb.StringValue `protobuf:"bytes,4,opt,name=organization_id,json=organizationId,proto3" json:"organization_id,omitempty"`
 	// Whether it is applied to every request of its organization, or with none to every request.
 	DefaultOn bool `protobuf:"varint,5,opt,name=default_on,json=defaultOn,proto3" json:"default_on,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -541,7 +541,7 @@ type CreateGuardrailRequest struct {
 	GuardrailName string `protobuf:"bytes,1,opt,name=guardrail_name,json=guardrailName,proto3" json:"guardrail_name,omitempty"`
 	// Its engines, in the order in which they look.
 	Engines []*GuardrailEngine `protobuf:"bytes,2,rep,name=engines,proto3" json:"engines,omitempty"`
-	// The organization that it is for; without it, that of who asks, and for an admin without one, all.
+	// The organization that it is for; without it, that of the caller, and for an admin without one, all.
 	OrganizationId *string `protobuf:"bytes,3,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
 	// Whether it is applied to every request, named or not.
 	DefaultOn     *bool `protobuf:"varint,4,opt,name=default_on,json=defaultOn,proto3,oneof" json:"default_on,omitempty"`

@@ -36,7 +36,7 @@ const (
 type GuardrailServiceClient interface {
 	// CreateGuardrail makes a guardrail. 409 if its name is taken in the organization.
 	CreateGuardrail(ctx context.Context, in *CreateGuardrailRequest, opts ...grpc.CallOption) (*GuardrailRecord, error)
-	// ListGuardrails shows the guardrails that who asks may use, the newest first.
+	// ListGuardrails shows the guardrails that the caller may use, the newest first.
 	ListGuardrails(ctx context.Context, in *ListGuardrailsRequest, opts ...grpc.CallOption) (*ListGuardrailsResponse, error)
 	// GetGuardrail shows one guardrail.
 	GetGuardrail(ctx context.Context, in *GetGuardrailRequest, opts ...grpc.CallOption) (*GuardrailRecord, error)
@@ -136,7 +136,7 @@ func (c *guardrailServiceClient) ApplyGuardrail(ctx context.Context, in *ApplyGu
 type GuardrailServiceServer interface {
 	// CreateGuardrail makes a guardrail. 409 if its name is taken in the organization.
 	CreateGuardrail(context.Context, *CreateGuardrailRequest) (*GuardrailRecord, error)
-	// ListGuardrails shows the guardrails that who asks may use, the newest first.
+	// ListGuardrails shows the guardrails that the caller may use, the newest first.
 	ListGuardrails(context.Context, *ListGuardrailsRequest) (*ListGuardrailsResponse, error)
 	// GetGuardrail shows one guardrail.
 	GetGuardrail(context.Context, *GetGuardrailRequest) (*GuardrailRecord, error)

@@ -67,7 +67,7 @@ type GenerateKeyRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -370,7 +370,7 @@ type KeyRecord struct {
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
 	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
-	// After this the spend counts anew; null for never.
+	// After this time the spend is reset; null for never.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once; null for no bound.
 	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
@@ -394,7 +394,7 @@ type KeyRecord struct {
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// When spend counts anew; null for never.
+	// When the spend is reset; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	// The account that its spend is kept on, as the audit log names it: the token of the key that it comes of by regeneration, or else its own. It stays the same for the life of the key.
 	AccountId string `protobuf:"bytes,45,opt,name=account_id,json=accountId,proto3" json:"account_id,omitempty"`
@@ -402,15 +402,15 @@ type KeyRecord struct {
 	ParentAccountId *wrapperspb.StringValue `protobuf:"bytes,46,opt,name=parent_account_id,json=parentAccountId,proto3" json:"parent_account_id,omitempty"`
 	// Of a key of a team that belongs to no user: the user who made it as an admin or member of the team, and whose bounds hold for it; what it spends counts at that user's budgets as well. null for none.
 	BoundedByUserId *wrapperspb.StringValue `protobuf:"bytes,47,opt,name=bounded_by_user_id,json=boundedByUserId,proto3" json:"bounded_by_user_id,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1400,7 +1400,7 @@ type UpdateKeyRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -1973,7 +1973,7 @@ type RegenerateKeyRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -2323,7 +2323,7 @@ type ResetKeySpendResponse struct {
 	PreviousSpend float64 `protobuf:"fixed64,3,opt,name=previous_spend,json=previousSpend,proto3" json:"previous_spend,omitempty"`
 	// The most that it may spend, in USD; null for no bound.
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,4,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
-	// When its spend counts anew; null for never.
+	// When its spend is reset; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

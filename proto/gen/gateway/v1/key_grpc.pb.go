@@ -41,7 +41,7 @@ const (
 //
 // KeyService makes, shows, changes and deletes virtual keys.
 type KeyServiceClient interface {
-	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than who asks, 404 for a team, user, organization or budget that is not there.
+	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than the caller, 404 for a team, user, organization or budget that is not there.
 	GenerateKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
 	// GenerateServiceAccountKey makes a key of a team that belongs to no user: team_id is needed, user_id refused.
 	GenerateServiceAccountKey(ctx context.Context, in *GenerateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
@@ -49,11 +49,11 @@ type KeyServiceClient interface {
 	GetKey(ctx context.Context, in *GetKeyRequest, opts ...grpc.CallOption) (*GetKeyResponse, error)
 	// GetKeys shows several keys.
 	GetKeys(ctx context.Context, in *GetKeysRequest, opts ...grpc.CallOption) (*GetKeysResponse, error)
-	// ListKeys shows the keys that were made at run time and that who asks may see, a page at a time, the newest first.
+	// ListKeys shows the keys that were made at run time and that the caller may see, a page at a time, the newest first.
 	ListKeys(ctx context.Context, in *ListKeysRequest, opts ...grpc.CallOption) (*ListKeysResponse, error)
 	// ListKeyAliases shows the aliases of those keys, in order.
 	ListKeyAliases(ctx context.Context, in *ListKeyAliasesRequest, opts ...grpc.CallOption) (*ListKeyAliasesResponse, error)
-	// UpdateKey changes what the request gives and leaves the rest. No node that is connected goes by the old record when it answers.
+	// UpdateKey changes what the request gives and leaves the rest. When it answers, no connected node uses the old record.
 	UpdateKey(ctx context.Context, in *UpdateKeyRequest, opts ...grpc.CallOption) (*KeyRecord, error)
 	// BulkUpdateKeys changes several keys; those that cannot be changed are listed with the reason, and the others are changed together.
 	BulkUpdateKeys(ctx context.Context, in *BulkUpdateKeysRequest, opts ...grpc.CallOption) (*BulkUpdateKeysResponse, error)
@@ -225,7 +225,7 @@ func (c *keyServiceClient) CheckKeyHealth(ctx context.Context, in *CheckKeyHealt
 //
 // KeyService makes, shows, changes and deletes virtual keys.
 type KeyServiceServer interface {
-	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than who asks, 404 for a team, user, organization or budget that is not there.
+	// GenerateKey makes a key and shows it this once. 409 if the alias or the key is taken, 403 if it would have more rights than the caller, 404 for a team, user, organization or budget that is not there.
 	GenerateKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error)
 	// GenerateServiceAccountKey makes a key of a team that belongs to no user: team_id is needed, user_id refused.
 	GenerateServiceAccountKey(context.Context, *GenerateKeyRequest) (*KeyRecord, error)
@@ -233,11 +233,11 @@ type KeyServiceServer interface {
 	GetKey(context.Context, *GetKeyRequest) (*GetKeyResponse, error)
 	// GetKeys shows several keys.
 	GetKeys(context.Context, *GetKeysRequest) (*GetKeysResponse, error)
-	// ListKeys shows the keys that were made at run time and that who asks may see, a page at a time, the newest first.
+	// ListKeys shows the keys that were made at run time and that the caller may see, a page at a time, the newest first.
 	ListKeys(context.Context, *ListKeysRequest) (*ListKeysResponse, error)
 	// ListKeyAliases shows the aliases of those keys, in order.
 	ListKeyAliases(context.Context, *ListKeyAliasesRequest) (*ListKeyAliasesResponse, error)
-	// UpdateKey changes what the request gives and leaves the rest. No node that is connected goes by the old record when it answers.
+	// UpdateKey changes what the request gives and leaves the rest. When it answers, no connected node uses the old record.
 	UpdateKey(context.Context, *UpdateKeyRequest) (*KeyRecord, error)
 	// BulkUpdateKeys changes several keys; those that cannot be changed are listed with the reason, and the others are changed together.
 	BulkUpdateKeys(context.Context, *BulkUpdateKeysRequest) (*BulkUpdateKeysResponse, error)

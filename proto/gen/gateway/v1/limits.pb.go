@@ -29,7 +29,7 @@ type ModelBudget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The most that may be spent on it in one budget_duration, in USD.
 	MaxBudget *float64 `protobuf:"fixed64,1,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
-	// After this the spend counts anew.
+	// After this time the spend is reset.
 	BudgetDuration *string `protobuf:"bytes,2,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Tokens a minute.
 	TpmLimit *uint32 `protobuf:"varint,3,opt,name=tpm_limit,json=tpmLimit,proto3,oneof" json:"tpm_limit,omitempty"`

@@ -118,7 +118,7 @@ type ModelParams struct {
 	// Whether parameters that the provider does not take are left out instead of refused.
 	DropParams *bool `protobuf:"varint,13,opt,name=drop_params,json=dropParams,proto3,oneof" json:"drop_params,omitempty"`
 	// Prices in dollars, as exact decimals, by their names in the price table, such as
-	// input_cost_per_token. Over HTTP a price may also stand beside the other fields, as a number.
+	// input_cost_per_token. Over HTTP a price may also be next to the other fields, as a number.
 	Prices map[string]string `protobuf:"bytes,14,rep,name=prices,proto3" json:"prices,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// The credential, of /credentials, whose values are used where none are given here.
 	CredentialName *string `protobuf:"bytes,15,opt,name=credential_name,json=credentialName,proto3,oneof" json:"credential_name,omitempty"`
@@ -381,7 +381,7 @@ type DeploymentRecord struct {
 	GatewayParams *ModelParams `protobuf:"bytes,3,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
 	// Further facts.
 	ModelInfo *ModelInfo `protobuf:"bytes,4,opt,name=model_info,json=modelInfo,proto3" json:"model_info,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare.
+	// The number of its last change: what If-Match and if_revision compare.
 	Revision      float64 `protobuf:"fixed64,5,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

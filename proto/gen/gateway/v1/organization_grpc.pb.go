@@ -42,7 +42,7 @@ type OrganizationServiceClient interface {
 	GetOrganization(ctx context.Context, in *GetOrganizationRequest, opts ...grpc.CallOption) (*OrganizationRecord, error)
 	// GetOrganizations shows several organizations.
 	GetOrganizations(ctx context.Context, in *GetOrganizationsRequest, opts ...grpc.CallOption) (*GetOrganizationsResponse, error)
-	// ListOrganizations shows the organizations that who asks may see, ordered by name.
+	// ListOrganizations shows the organizations that the caller may see, ordered by name.
 	ListOrganizations(ctx context.Context, in *ListOrganizationsRequest, opts ...grpc.CallOption) (*ListOrganizationsResponse, error)
 	// UpdateOrganization changes what the request gives and leaves the rest.
 	UpdateOrganization(ctx context.Context, in *UpdateOrganizationRequest, opts ...grpc.CallOption) (*OrganizationRecord, error)
@@ -166,7 +166,7 @@ type OrganizationServiceServer interface {
 	GetOrganization(context.Context, *GetOrganizationRequest) (*OrganizationRecord, error)
 	// GetOrganizations shows several organizations.
 	GetOrganizations(context.Context, *GetOrganizationsRequest) (*GetOrganizationsResponse, error)
-	// ListOrganizations shows the organizations that who asks may see, ordered by name.
+	// ListOrganizations shows the organizations that the caller may see, ordered by name.
 	ListOrganizations(context.Context, *ListOrganizationsRequest) (*ListOrganizationsResponse, error)
 	// UpdateOrganization changes what the request gives and leaves the rest.
 	UpdateOrganization(context.Context, *UpdateOrganizationRequest) (*OrganizationRecord, error)

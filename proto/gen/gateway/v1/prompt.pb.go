@@ -722,7 +722,7 @@ type CreatePromptRequest struct {
 	VariableSchema *Json `protobuf:"bytes,6,opt,name=variable_schema,json=variableSchema,proto3" json:"variable_schema,omitempty"`
 	// The labels that only admins of the organization move.
 	ProtectedLabels []string `protobuf:"bytes,7,rep,name=protected_labels,json=protectedLabels,proto3" json:"protected_labels,omitempty"`
-	// The organization that it is for; without it, that of who asks, and for an admin without one, all.
+	// The organization that it is for; without it, that of the caller, and for an admin without one, all.
 	OrganizationId *string `protobuf:"bytes,4,opt,name=organization_id,json=organizationId,proto3,oneof" json:"organization_id,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache

@@ -43,7 +43,7 @@ const (
 type PromptServiceClient interface {
 	// CreatePrompt makes a prompt: its version 1. 409 if its name is taken in the organization.
 	CreatePrompt(ctx context.Context, in *CreatePromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
-	// ListPrompts shows the latest versions of the prompts that who asks may use, the newest first.
+	// ListPrompts shows the latest versions of the prompts that the caller may use, the newest first.
 	ListPrompts(ctx context.Context, in *ListPromptsRequest, opts ...grpc.CallOption) (*ListPromptsResponse, error)
 	// GetPrompt shows the latest version of a prompt, or the one that is named.
 	GetPrompt(ctx context.Context, in *GetPromptRequest, opts ...grpc.CallOption) (*PromptRecord, error)
@@ -227,7 +227,7 @@ func (c *promptServiceClient) GetPromptUsage(ctx context.Context, in *GetPromptU
 type PromptServiceServer interface {
 	// CreatePrompt makes a prompt: its version 1. 409 if its name is taken in the organization.
 	CreatePrompt(context.Context, *CreatePromptRequest) (*PromptRecord, error)
-	// ListPrompts shows the latest versions of the prompts that who asks may use, the newest first.
+	// ListPrompts shows the latest versions of the prompts that the caller may use, the newest first.
 	ListPrompts(context.Context, *ListPromptsRequest) (*ListPromptsResponse, error)
 	// GetPrompt shows the latest version of a prompt, or the one that is named.
 	GetPrompt(context.Context, *GetPromptRequest) (*PromptRecord, error)

@@ -39,7 +39,7 @@ type TeamMembership struct {
 	UserEmail *wrapperspb.StringValue `protobuf:"bytes,4,opt,name=user_email,json=userEmail,proto3" json:"user_email,omitempty"`
 	// The most that the user may spend in it, in USD; null for the team's team_member_budget.
 	MaxBudgetInTeam *wrapperspb.DoubleValue `protobuf:"bytes,5,opt,name=max_budget_in_team,json=maxBudgetInTeam,proto3" json:"max_budget_in_team,omitempty"`
-	// After this the spend counts anew; null for the team's team_member_budget_duration.
+	// After this time the spend is reset; null for the team's team_member_budget_duration.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,6,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Tokens a minute; null for the team's team_member_tpm_limit.
 	TpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,7,opt,name=tpm_limit,json=tpmLimit,proto3" json:"tpm_limit,omitempty"`
@@ -51,17 +51,17 @@ type TeamMembership struct {
 	Spend float64 `protobuf:"fixed64,41,opt,name=spend,proto3" json:"spend,omitempty"`
 	// All that was ever spent, in USD. Like spend, it is exact up to 9,007 USD, and beyond that the nearest double.
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
-	// When spend counts anew; null for never.
+	// When the spend is reset; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision      float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -303,7 +303,7 @@ type CreateTeamRequest struct {
 	TeamMemberPermissions []string `protobuf:"bytes,9,rep,name=team_member_permissions,json=teamMemberPermissions,proto3" json:"team_member_permissions,omitempty"`
 	// The most that a member may spend in it unless told otherwise, in USD.
 	TeamMemberBudget *float64 `protobuf:"fixed64,10,opt,name=team_member_budget,json=teamMemberBudget,proto3,oneof" json:"team_member_budget,omitempty"`
-	// After this a member's spend counts anew.
+	// After this time a member's spend is reset.
 	TeamMemberBudgetDuration *string `protobuf:"bytes,11,opt,name=team_member_budget_duration,json=teamMemberBudgetDuration,proto3,oneof" json:"team_member_budget_duration,omitempty"`
 	// Requests a minute of a member.
 	TeamMemberRpmLimit *uint32 `protobuf:"varint,12,opt,name=team_member_rpm_limit,json=teamMemberRpmLimit,proto3,oneof" json:"team_member_rpm_limit,omitempty"`
@@ -323,7 +323,7 @@ type CreateTeamRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -667,7 +667,7 @@ type GetTeamResponse struct {
 	TeamId string `protobuf:"bytes,1,opt,name=team_id,json=teamId,proto3" json:"team_id,omitempty"`
 	// Its record.
 	TeamInfo *TeamRecord `protobuf:"bytes,2,opt,name=team_info,json=teamInfo,proto3" json:"team_info,omitempty"`
-	// Its keys that who asks may see.
+	// Its keys that the caller may see.
 	Keys []*KeyRecord `protobuf:"bytes,3,rep,name=keys,proto3" json:"keys,omitempty"`
 	// Its memberships.
 	TeamMemberships []*TeamMembership `protobuf:"bytes,4,rep,name=team_memberships,json=teamMemberships,proto3" json:"team_memberships,omitempty"`
@@ -1048,7 +1048,7 @@ type UpdateTeamRequest struct {
 	TeamMemberPermissions []string `protobuf:"bytes,9,rep,name=team_member_permissions,json=teamMemberPermissions,proto3" json:"team_member_permissions,omitempty"`
 	// The most that a member may spend in it unless told otherwise, in USD.
 	TeamMemberBudget *float64 `protobuf:"fixed64,10,opt,name=team_member_budget,json=teamMemberBudget,proto3,oneof" json:"team_member_budget,omitempty"`
-	// After this a member's spend counts anew.
+	// After this time a member's spend is reset.
 	TeamMemberBudgetDuration *string `protobuf:"bytes,11,opt,name=team_member_budget_duration,json=teamMemberBudgetDuration,proto3,oneof" json:"team_member_budget_duration,omitempty"`
 	// Requests a minute of a member.
 	TeamMemberRpmLimit *uint32 `protobuf:"varint,12,opt,name=team_member_rpm_limit,json=teamMemberRpmLimit,proto3,oneof" json:"team_member_rpm_limit,omitempty"`
@@ -1068,7 +1068,7 @@ type UpdateTeamRequest struct {
 	MaxBudget *float64 `protobuf:"fixed64,30,opt,name=max_budget,json=maxBudget,proto3,oneof" json:"max_budget,omitempty"`
 	// From this spend on people are warned; less than max_budget, in USD.
 	SoftBudget *float64 `protobuf:"fixed64,31,opt,name=soft_budget,json=softBudget,proto3,oneof" json:"soft_budget,omitempty"`
-	// After this the spend counts anew: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
+	// After this time the spend is reset: a number and s, m, h, d, w or mo, or hourly, daily, weekly, monthly.
 	BudgetDuration *string `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once.
 	MaxParallelRequests *uint32 `protobuf:"varint,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
@@ -1598,7 +1598,7 @@ type AddTeamMembersRequest struct {
 	Member []*NewTeamMember `protobuf:"bytes,2,rep,name=member,proto3" json:"member,omitempty"`
 	// The most that each may spend in it, in USD.
 	MaxBudgetInTeam *float64 `protobuf:"fixed64,10,opt,name=max_budget_in_team,json=maxBudgetInTeam,proto3,oneof" json:"max_budget_in_team,omitempty"`
-	// After this the spend counts anew.
+	// After this time the spend is reset.
 	BudgetDuration *string `protobuf:"bytes,11,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// The models that their keys in it may use; none means all that the team may.
 	AllowedModels []string `protobuf:"bytes,12,rep,name=allowed_models,json=allowedModels,proto3" json:"allowed_models,omitempty"`
@@ -1700,7 +1700,7 @@ type AddTeamMembersResponse struct {
 	Blocked bool `protobuf:"varint,12,opt,name=blocked,proto3" json:"blocked,omitempty"`
 	// The most that a member may spend in it unless told otherwise, in USD; null for no bound.
 	TeamMemberBudget *wrapperspb.DoubleValue `protobuf:"bytes,13,opt,name=team_member_budget,json=teamMemberBudget,proto3" json:"team_member_budget,omitempty"`
-	// After this a member's spend counts anew; null for never.
+	// After this time a member's spend is reset; null for never.
 	TeamMemberBudgetDuration *wrapperspb.StringValue `protobuf:"bytes,14,opt,name=team_member_budget_duration,json=teamMemberBudgetDuration,proto3" json:"team_member_budget_duration,omitempty"`
 	// Requests a minute of a member; null for no bound.
 	TeamMemberRpmLimit *wrapperspb.UInt32Value `protobuf:"bytes,15,opt,name=team_member_rpm_limit,json=teamMemberRpmLimit,proto3" json:"team_member_rpm_limit,omitempty"`
@@ -1712,7 +1712,7 @@ type AddTeamMembersResponse struct {
 	MaxBudget *wrapperspb.DoubleValue `protobuf:"bytes,30,opt,name=max_budget,json=maxBudget,proto3" json:"max_budget,omitempty"`
 	// From this spend on people are warned, in USD; null for never.
 	SoftBudget *wrapperspb.DoubleValue `protobuf:"bytes,31,opt,name=soft_budget,json=softBudget,proto3" json:"soft_budget,omitempty"`
-	// After this the spend counts anew; null for never.
+	// After this time the spend is reset; null for never.
 	BudgetDuration *wrapperspb.StringValue `protobuf:"bytes,32,opt,name=budget_duration,json=budgetDuration,proto3" json:"budget_duration,omitempty"`
 	// Requests that may be under way at once; null for no bound.
 	MaxParallelRequests *wrapperspb.UInt32Value `protobuf:"bytes,33,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
@@ -1736,17 +1736,17 @@ type AddTeamMembersResponse struct {
 	TotalSpend float64 `protobuf:"fixed64,42,opt,name=total_spend,json=totalSpend,proto3" json:"total_spend,omitempty"`
 	// What was spent on each model, in USD: in the current window of one that has a budget of its own here, and in all on the others, of which the first 1000 by name are shown.
 	ModelSpend map[string]float64 `protobuf:"bytes,43,rep,name=model_spend,json=modelSpend,proto3" json:"model_spend,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"fixed64,2,opt,name=value"`
-	// When spend counts anew; null for never.
+	// When the spend is reset; null for never.
 	BudgetResetAt *timestamppb.Timestamp `protobuf:"bytes,44,opt,name=budget_reset_at,json=budgetResetAt,proto3" json:"budget_reset_at,omitempty"`
-	// When it was made; null for what stands in the configuration file.
+	// When it was made; null for what is in the configuration file.
 	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,50,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// The actor that created it: key: and a key alias, user: and a user id, master, or gateway. Records of earlier versions have a bare alias or user id.
 	CreatedBy string `protobuf:"bytes,51,opt,name=created_by,json=createdBy,proto3" json:"created_by,omitempty"`
-	// When it was changed last; null for what stands in the configuration file.
+	// When it was changed last; null for what is in the configuration file.
 	UpdatedAt *timestamppb.Timestamp `protobuf:"bytes,52,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
 	// The actor that changed it last, written as in created_by.
 	UpdatedBy string `protobuf:"bytes,53,opt,name=updated_by,json=updatedBy,proto3" json:"updated_by,omitempty"`
-	// Of the change that it was changed by last: what If-Match and if_revision compare. 0 for what stands in the configuration file.
+	// The number of its last change: what If-Match and if_revision compare. 0 for what is in the configuration file.
 	Revision float64 `protobuf:"fixed64,54,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The users that were added.
 	UpdatedUsers []*UserRecord `protobuf:"bytes,20,rep,name=updated_users,json=updatedUsers,proto3" json:"updated_users,omitempty"`
@@ -2070,7 +2070,7 @@ type BulkAddTeamMembersRequest struct {
 	AllUsers bool `protobuf:"varint,3,opt,name=all_users,json=allUsers,proto3" json:"all_users,omitempty"`
 	// The most that each may spend in it, in USD.
 	MaxBudgetInTeam *float64 `protobuf:"fixed64,10,opt,name=max_budget_in_team,json=maxBudgetInTeam,proto3,oneof" json:"max_budget_in_team,omitempty"`
-	// After this the spend counts anew.
+	// After this time the spend is reset.
 	BudgetDuration *string `protobuf:"bytes,11,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// The models that their keys in it may use; none means all that the team may.
 	AllowedModels []string `protobuf:"bytes,12,rep,name=allowed_models,json=allowedModels,proto3" json:"allowed_models,omitempty"`
@@ -2163,7 +2163,7 @@ type UpdateTeamMemberRequest struct {
 	Role *string `protobuf:"bytes,4,opt,name=role,proto3,oneof" json:"role,omitempty"`
 	// The most that the user may spend in it, in USD.
 	MaxBudgetInTeam *float64 `protobuf:"fixed64,10,opt,name=max_budget_in_team,json=maxBudgetInTeam,proto3,oneof" json:"max_budget_in_team,omitempty"`
-	// After this the spend counts anew.
+	// After this time the spend is reset.
 	BudgetDuration *string `protobuf:"bytes,11,opt,name=budget_duration,json=budgetDuration,proto3,oneof" json:"budget_duration,omitempty"`
 	// The models that the user's keys in it may use; none means all that the team may.
 	AllowedModels []string `protobuf:"bytes,12,rep,name=allowed_models,json=allowedModels,proto3" json:"allowed_models,omitempty"`

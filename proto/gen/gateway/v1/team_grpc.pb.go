@@ -48,7 +48,7 @@ type TeamServiceClient interface {
 	CreateTeam(ctx context.Context, in *CreateTeamRequest, opts ...grpc.CallOption) (*TeamRecord, error)
 	// GetTeam shows one team with its keys and memberships.
 	GetTeam(ctx context.Context, in *GetTeamRequest, opts ...grpc.CallOption) (*GetTeamResponse, error)
-	// ListTeams shows the teams that who asks may see, ordered by name.
+	// ListTeams shows the teams that the caller may see, ordered by name.
 	ListTeams(ctx context.Context, in *ListTeamsRequest, opts ...grpc.CallOption) (*ListTeamsResponse, error)
 	// ListTeamsPage shows the same a page at a time.
 	ListTeamsPage(ctx context.Context, in *ListTeamsPageRequest, opts ...grpc.CallOption) (*ListTeamsPageResponse, error)
@@ -268,7 +268,7 @@ type TeamServiceServer interface {
 	CreateTeam(context.Context, *CreateTeamRequest) (*TeamRecord, error)
 	// GetTeam shows one team with its keys and memberships.
 	GetTeam(context.Context, *GetTeamRequest) (*GetTeamResponse, error)
-	// ListTeams shows the teams that who asks may see, ordered by name.
+	// ListTeams shows the teams that the caller may see, ordered by name.
 	ListTeams(context.Context, *ListTeamsRequest) (*ListTeamsResponse, error)
 	// ListTeamsPage shows the same a page at a time.
 	ListTeamsPage(context.Context, *ListTeamsPageRequest) (*ListTeamsPageResponse, error)

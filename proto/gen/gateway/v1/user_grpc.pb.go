@@ -40,7 +40,7 @@ type UserServiceClient interface {
 	GetUser(ctx context.Context, in *GetUserRequest, opts ...grpc.CallOption) (*GetUserResponse, error)
 	// GetUserRecord shows one user without its keys.
 	GetUserRecord(ctx context.Context, in *GetUserRecordRequest, opts ...grpc.CallOption) (*UserRecord, error)
-	// ListUsers shows the users that who asks may see, a page at a time.
+	// ListUsers shows the users that the caller may see, a page at a time.
 	ListUsers(ctx context.Context, in *ListUsersRequest, opts ...grpc.CallOption) (*ListUsersResponse, error)
 	// UpdateUser changes what the request gives and leaves the rest.
 	UpdateUser(ctx context.Context, in *UpdateUserRequest, opts ...grpc.CallOption) (*UpdateUserResponse, error)
@@ -140,7 +140,7 @@ type UserServiceServer interface {
 	GetUser(context.Context, *GetUserRequest) (*GetUserResponse, error)
 	// GetUserRecord shows one user without its keys.
 	GetUserRecord(context.Context, *GetUserRecordRequest) (*UserRecord, error)
-	// ListUsers shows the users that who asks may see, a page at a time.
+	// ListUsers shows the users that the caller may see, a page at a time.
 	ListUsers(context.Context, *ListUsersRequest) (*ListUsersResponse, error)
 	// UpdateUser changes what the request gives and leaves the rest.
 	UpdateUser(context.Context, *UpdateUserRequest) (*UpdateUserResponse, error)
