@@ -163,7 +163,11 @@ func defaultPort(scheme string) uint16 {
 }
 
 // URL is the endpoint as the beginning of a URL, such as https://api.openai.com.
-func (e Endpoint) URL() string {
+func (e Endpoint) URL() string { return e.Scheme + "://" + e.Authority() }
+
+// Authority is the Host header of requests to the endpoint: without the scheme's default port, as
+// every client sends it.
+func (e Endpoint) Authority() string {
 	host := e.Host
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]"
@@ -171,7 +175,7 @@ func (e Endpoint) URL() string {
 	if e.Port != defaultPort(e.Scheme) {
 		host += ":" + strconv.Itoa(int(e.Port))
 	}
-	return e.Scheme + "://" + host
+	return host
 }
 
 // endpointID names an endpoint so that a person can read it in Envoy's

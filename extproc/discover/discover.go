@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -99,8 +98,7 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 			return nil, err
 		}
 		if signer, ok := p.Driver.(driver.Signer); ok {
-			_, host, _ := strings.Cut(d.Endpoint.URL(), "://")
-			if err := signer.Sign(&call, t, host, f.now()); err != nil {
+			if err := signer.Sign(&call, t, d.Endpoint.Authority(), f.now()); err != nil {
 				return nil, err
 			}
 		}

@@ -39,3 +39,13 @@ type Response struct {
 	Body   []byte
 	Reason string // for the proxy's log; empty for none
 }
+
+// Has reports whether a list has a header, by its name in lower case.
+func Has(list []Header, name string) bool {
+	for i := range list {
+		if list[i].Name == name {
+			return true
+		}
+	}
+	return false
+}

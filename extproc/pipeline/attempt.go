@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -104,7 +103,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
 		message.Header{Name: ":path", Value: call.Path},
 		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
-		message.Header{Name: ":authority", Value: authority(d.Endpoint)},
+		message.Header{Name: ":authority", Value: d.Endpoint.Authority()},
 		message.Header{Name: "accept-encoding", Value: "identity"})
 	if m.Replace {
 		m.Set = append(m.Set,
@@ -113,7 +112,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	}
 	m.Set = x.appendVendor(m.Set, a)
 	for _, h := range call.Headers {
-		if !h.IfAbsent || !has(m.Set, h.Name) {
+		if !h.IfAbsent || !message.Has(m.Set, h.Name) {
 			m.Set = append(m.Set, message.Header{Name: h.Name, Value: h.Value.Reveal()})
 		}
 	}
@@ -130,7 +129,7 @@ func (p *Pipeline) sign(a *Attempt, call *driver.Call, m *message.Edit, t driver
 	}
 	m.Splice()
 	call.Body = m.Body
-	return signer.Sign(call, t, authority(a.Deployment.Endpoint), p.deps.Now())
+	return signer.Sign(call, t, a.Deployment.Endpoint.Authority(), p.deps.Now())
 }
 
 // requestType returns the content type of a body that is not the caller's. A form keeps the
@@ -233,19 +232,6 @@ func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver
 	return t
 }
 
-// authority is the Host header of an endpoint, without the scheme's default port, as
-// every client sends it.
-func authority(e catalog.Endpoint) string {
-	host := e.Host
-	if e.Scheme == "https" && e.Port == 443 || e.Scheme == "http" && e.Port == 80 {
-		if net.ParseIP(host) != nil && net.ParseIP(host).To4() == nil {
-			return "[" + host + "]"
-		}
-		return host
-	}
-	return net.JoinHostPort(host, strconv.Itoa(int(e.Port)))
-}
-
 // credentialHeaders are the headers in which providers take a credential or the
 // version of their API. An attempt removes those that it does not set: they may be left
 // from the attempt before it.
@@ -262,25 +248,16 @@ func (x *Exchange) headersToRemove(set []message.Header) []string {
 	credentials := credentialHeaders()
 	out := make([]string, 0, len(x.Inbound.Private)+len(credentials)+len(x.Inbound.Vendor))
 	for _, name := range credentials[:] {
-		if !has(set, name) {
+		if !message.Has(set, name) {
 			out = append(out, name)
 		}
 	}
 	for _, name := range x.Inbound.Private {
-		if !has(set, name) {
+		if !message.Has(set, name) {
 			out = append(out, name)
 		}
 	}
 	return out
-}
-
-func has(set []message.Header, name string) bool {
-	for i := range set {
-		if set[i].Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // Alternatives reports whether the plan has more than one deployment.

@@ -9,27 +9,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/provider"
 )
 
-func TestAuthority(t *testing.T) {
-	t.Parallel()
-	for base, want := range map[string]string{
-		"https://api.openai.com/v1": "api.openai.com",
-		"https://host:8443":         "host:8443",
-		"http://host":               "host",
-		"http://host:443":           "host:443",
-		"https://[2001:db8::1]/v1":  "[2001:db8::1]",
-		"http://[2001:db8::1]:8080": "[2001:db8::1]:8080",
-		"http://10.0.0.1:80/v1":     "10.0.0.1",
-	} {
-		e, _, err := catalog.ParseBase(base)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := authority(e); got != want {
-			t.Errorf("the authority of %s is %s, want %s", base, got, want)
-		}
-	}
-}
-
 func TestFeaturesByTheModelsName(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
