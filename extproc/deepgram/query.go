@@ -37,11 +37,7 @@ func (q *query) members(o *splice.Object, except ...string) error {
 		if strings.HasPrefix(name, "callback") {
 			return fault.Field(name, driver.CodeUnsupported, "%s is not supported here: read the result from the response.", name)
 		}
-		list := []jsontext.Value{value}
-		if value.Kind() == '[' && json.Unmarshal(value, &list) != nil {
-			return invalid(name)
-		}
-		for _, one := range list {
+		for _, one := range driver.Elements(value) {
 			text := string(one)
 			k := one.Kind()
 			if k == '"' && json.Unmarshal(one, &text) != nil || k != '"' && k != '0' && k != 't' && k != 'f' {

@@ -3,6 +3,9 @@ package driver
 import (
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -16,6 +19,16 @@ func RejectMembers(o *splice.Object, t Target, provider string, names ...string)
 		o.Remove(name)
 	}
 	return nil
+}
+
+// Elements returns the elements of a list, and any other value as the only one. raw must be JSON that a scan has accepted: names
+// of a nested object may occur twice, which is the provider's to reject.
+func Elements(raw jsontext.Value) []jsontext.Value {
+	var list []jsontext.Value
+	if raw.Kind() != '[' || json.Unmarshal(raw, &list, jsontext.AllowDuplicateNames(true)) != nil {
+		return []jsontext.Value{raw}
+	}
+	return list
 }
 
 // RenameMember gives a member another name, unless there is one with that name. A member that is null is removed.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -19,13 +18,7 @@ const dataURL = `"data:image/`
 func embed(o *splice.Object) error {
 	o.Remove("encoding_format") // the gateway's own task
 	raw := jsontext.Value(o.Get("input"))
-	list := []jsontext.Value{raw}
-	if raw.Kind() == '[' {
-		list = nil
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return fault.From(err)
-		}
-	}
+	list := driver.Elements(raw)
 	pictures := false
 	for i, one := range list {
 		if k := one.Kind(); k != '"' && k != '{' {

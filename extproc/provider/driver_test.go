@@ -49,6 +49,17 @@ func rewrites(p provider.Provider) bool {
 	})
 }
 
+// rewriters returns the drivers that rewrite requests.
+func rewriters() []driver.Driver {
+	var out []driver.Driver
+	for _, p := range provider.Providers() {
+		if rewrites(p) {
+			out = append(out, p.Driver)
+		}
+	}
+	return out
+}
+
 // chatting returns the providers that serve chats.
 func chatting() []provider.Provider {
 	return slices.DeleteFunc(provider.Providers(), func(p provider.Provider) bool { return codec(p) == nil })

@@ -221,14 +221,10 @@ func formOf(t *testing.T, ask []byte) []byte {
 	}
 	_, _ = part.Write(sound()) // a buffer takes all
 	for name, raw := range splice.ReadObject(ask).All() {
-		list := []jsontext.Value{raw}
 		if jsontext.Value(raw).Kind() == '[' {
 			name += "[]"
-			if err := json.Unmarshal(raw, &list); err != nil {
-				t.Fatal(err)
-			}
 		}
-		for _, one := range list {
+		for _, one := range driver.Elements(raw) {
 			text := string(one)
 			if one.Kind() == '"' {
 				_ = json.Unmarshal(one, &text) // the file is JSON

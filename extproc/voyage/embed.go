@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -56,13 +55,7 @@ func embed(o *splice.Object, t driver.Target) error {
 // inputsOf checks the inputs, and returns them as models of other kinds than plain take them.
 func inputsOf(o *splice.Object, k kind) ([]byte, error) {
 	raw := jsontext.Value(o.Get("input"))
-	list := []jsontext.Value{raw}
-	if raw.Kind() == '[' {
-		list = nil
-		if err := json.Unmarshal(raw, &list); err != nil {
-			return nil, fault.From(err)
-		}
-	}
+	list := driver.Elements(raw)
 	out := []byte{'['}
 	for i, one := range list {
 		if i > 0 {

@@ -3,7 +3,6 @@ package voyage
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -23,29 +22,26 @@ func rank(o *splice.Object, t driver.Target) error {
 
 // textDocuments writes documents that are objects with a text as that text.
 func textDocuments(o *splice.Object) error {
-	var list []jsontext.Value
-	if err := json.Unmarshal(o.Get("documents"), &list); err != nil {
-		return nil //nolint:nilerr // a single text: Voyage rejects it
+	raw := jsontext.Value(o.Get("documents"))
+	if raw.Kind() != '[' {
+		return nil // a single text: Voyage rejects it
 	}
 	changed := false
-	for i, d := range list {
-		if d.Kind() == '"' {
-			continue
+	out := []byte{'['}
+	for i, d := range driver.Elements(raw) {
+		if d.Kind() != '"' {
+			if d, changed = splice.Lookup(d, "text"), true; d.Kind() != '"' {
+				param := fmt.Sprintf("documents[%d]", i)
+				return fault.Field(param, driver.CodeUnsupported, "%s: %s ranks texts; send a text, or an object with a text.", param, vendor)
+			}
 		}
-		text := jsontext.Value(splice.Lookup(d, "text"))
-		if text.Kind() != '"' {
-			param := fmt.Sprintf("documents[%d]", i)
-			return fault.Field(param, driver.CodeUnsupported, "%s: %s ranks texts; send a text, or an object with a text.", param, vendor)
+		if i > 0 {
+			out = append(out, ',')
 		}
-		list[i], changed = text, true
+		out = append(out, d...)
 	}
-	if !changed {
-		return nil
+	if changed {
+		o.Set("documents", append(out, ']'))
 	}
-	raw, err := json.Marshal(list)
-	if err != nil {
-		return fault.From(err)
-	}
-	o.Set("documents", raw)
 	return nil
 }

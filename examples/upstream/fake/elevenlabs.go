@@ -64,7 +64,10 @@ func (s *Server) speakEleven(x *exchange) {
 
 // elevenFields are the fields of a form for a transcription.
 func elevenFields() []string {
-	return []string{"model_id", "language_code", "tag_audio_events", "num_speakers", "timestamps_granularity", "diarize", "temperature", "seed", "keyterms"}
+	return []string{
+		"model_id", "language_code", "tag_audio_events", "num_speakers", "timestamps_granularity", "diarize", "temperature", "seed", "keyterms",
+		"webhook_metadata", "entity_detection", "entity_redaction",
+	}
 }
 
 // transcribeEleven serves ElevenLabs's POST …/speech-to-text. It hears how long the file is.
