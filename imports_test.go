@@ -113,7 +113,8 @@ func importRows() []importRow {
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
-		{"extproc/azure", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/driver", "extproc/openai", "extproc/wire"}},
+		{"extproc/vertex", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/anthropic", "extproc/driver", "extproc/gemini", "extproc/mistral", "extproc/openai", "extproc/wire"}},
+		{"extproc/azure", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/wire"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/voyage", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/vault"}},
 		{"extproc/jina", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/vault"}},
@@ -124,7 +125,7 @@ func importRows() []importRow {
 		{"extproc/eventstream", []string{"extproc/splice", "cluster/fault"}},
 		{"extproc/framing", []string{"extproc/driver", "extproc/eventstream", "extproc/splice", "extproc/wire"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},
-		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/voyage", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/vertex", "extproc/voyage", "extproc/wire"}},
 		{"extproc/operation", []string{
 			"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",

@@ -84,9 +84,9 @@ func TestSettingsAreRejected(t *testing.T) {
 // A whole address of Azure's has a version, which becomes the setting unless there is one. Other providers take no query.
 func TestAddressWithAVersion(t *testing.T) {
 	t.Parallel()
-	read := func(base string, s cloud.Settings) (string, cloud.Settings) {
+	read := func(base string, _ bool, s cloud.Settings) (string, cloud.Settings, error) {
 		base, version := cloud.CutVersion(base)
-		return base, s.With(cloud.AzureAPIVersion, version)
+		return base, s.With(cloud.AzureAPIVersion, version), nil
 	}
 	known := catalog.Providers{"azure": {Cloud: cloud.Azure, NeedsBase: true, Read: read}, "plain": {DefaultBase: "https://plain.example.com"}}
 	for query, want := range map[string]string{"?api-version=2024-10-21": "2024-10-21", "": "", "?api-version=2024-10-21&key=CANARY": "refused"} {

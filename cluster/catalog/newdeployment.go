@@ -105,21 +105,13 @@ func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settin
 		b.problems.add(at+".gateway_params.api_key", codeMissing, "api_key is missing or empty; the provider %s needs one", quote(provider))
 	}
 	param := at + ".gateway_params.api_base"
-	address := s.APIBase
-	if defaults.Read != nil {
-		address, settings = defaults.Read(address, settings)
+	address, read, err := defaults.address(s, settings)
+	if err != nil {
+		e := fault.From(err)
+		b.problems.add(at+".gateway_params."+cmp.Or(e.Param, "api_base"), e.Code, "%s", e.Message())
+		return Endpoint{}, "", settings
 	}
-	if address == "" && defaults.Base != nil {
-		var err error
-		_, model, _ := strings.Cut(s.Model, "/")
-		if address, err = defaults.Base(model, settings); err != nil {
-			e := fault.From(err)
-			b.problems.add(at+".gateway_params."+cmp.Or(e.Param, "api_base"), e.Code, "%s", e.Message())
-			return Endpoint{}, "", settings
-		}
-	} else if address == "" {
-		address = defaults.DefaultBase
-	}
+	settings = read
 	if address == "" || s.APIBase == "" && defaults.NeedsBase {
 		b.problems.add(param, codeMissing, "api_base is missing; the provider %s has no address of its own", quote(provider))
 		return Endpoint{}, "", settings
@@ -137,6 +129,24 @@ func (b *builder) endpoint(at string, s *DeploymentSpec, provider string, settin
 		b.problems.add(param, e.Code, "%s", e.Detail)
 	}
 	return parsed.endpoint, parsed.path, settings
+}
+
+// address returns the address of a deployment, and its settings as the driver reads them.
+func (d *ProviderDefaults) address(s *DeploymentSpec, settings cloud.Settings) (string, cloud.Settings, error) {
+	address, err := s.APIBase, error(nil)
+	if d.Read != nil {
+		if address, settings, err = d.Read(address, !s.APIKey.IsEmpty(), settings); err != nil {
+			return "", nil, err
+		}
+	}
+	switch {
+	case address == "" && d.Base != nil:
+		_, model, _ := strings.Cut(s.Model, "/")
+		address, err = d.Base(model, settings)
+	case address == "":
+		address = d.DefaultBase
+	}
+	return address, settings, err
 }
 
 // derive makes an id from the names. Not from the position in the list, which

@@ -54,9 +54,10 @@ type ProviderDefaults struct {
 	// Base returns the api_base of deployments that give none, where it depends on the model and the
 	// settings. Its error is a *fault.Error whose Param is the setting that is wrong. nil: DefaultBase.
 	Base func(model string, s cloud.Settings) (string, error)
-	// Read returns api_base, which may be empty, and the settings as the driver reads them, where operators
-	// write the same in several ways. nil: as they are.
-	Read func(apiBase string, s cloud.Settings) (string, cloud.Settings)
+	// Read checks the settings, and returns api_base, which may be empty, and the settings as the driver reads them,
+	// where operators write the same in several ways. keyed reports an api_key. Its error is a *fault.Error whose Param is the setting that is
+	// wrong. nil: as they are.
+	Read func(apiBase string, keyed bool, s cloud.Settings) (string, cloud.Settings, error)
 }
 
 // Providers are the providers that can be named in `model`, by name.

@@ -12,6 +12,15 @@ import (
 // send them.
 const apiVersion = "2023-06-01"
 
+// CloudVersion returns the version in the body of a request to a cloud for a caller that asks for one. Clouds have a name
+// of their own for the oldest version, which they give to callers of none.
+func CloudVersion(oldest, asked string) string {
+	if asked == "" || asked == apiVersion || strings.Trim(asked, "0123456789-") != "" {
+		return oldest
+	}
+	return asked
+}
+
 // vendor names the provider in texts for callers.
 const vendor = "Anthropic"
 
@@ -20,7 +29,11 @@ const vendor = "Anthropic"
 const responseTool = "gateway_structured_answer"
 
 // Driver is the driver of Anthropic's Messages API.
-type Driver struct{}
+type Driver struct {
+	// Version is that of the API in the bodies of a cloud, whose addresses name the model. It is empty at Anthropic
+	// itself, whose bodies name the model.
+	Version string
+}
 
 // Serves returns Anthropic's language for each chat, and for the count of a chat's tokens.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {

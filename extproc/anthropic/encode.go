@@ -12,7 +12,8 @@ import (
 )
 
 type request struct {
-	Model       string          `json:"model"`
+	Version     string          `json:"anthropic_version,omitzero"` // at clouds, whose addresses name the model
+	Model       string          `json:"model,omitzero"`
 	MaxTokens   int64           `json:"max_tokens"`
 	System      []contentBlock  `json:"system,omitzero"`
 	Messages    []message       `json:"messages"`
@@ -56,19 +57,24 @@ type builder struct {
 }
 
 // Encode writes a Messages request.
-func (Driver) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
-	return (&builder{in: in, target: t}).encode()
+func (d Driver) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
+	b := &builder{in: in, target: t}
+	if b.out.Version = d.Version; d.Version == "" {
+		b.out.Model = t.Model
+	}
+	return b.encode()
 }
 
 // EncodePart is Encode for messages that become a part of another request: other turns follow
 // them, so none is added or trimmed.
 func EncodePart(in *wire.Request, t driver.Target) ([]byte, error) {
-	return (&builder{in: in, target: t, part: true}).encode()
+	b := &builder{in: in, target: t, part: true}
+	b.out.Model = t.Model
+	return b.encode()
 }
 
 func (b *builder) encode() ([]byte, error) {
-	in, t := b.in, b.target
-	b.out.Model, b.out.Stream = t.Model, in.Stream
+	b.out.Stream = b.in.Stream
 	for _, step := range []func() error{
 		b.lacking,   // first what Anthropic does not have at all
 		b.members,   // members of the request that have no canonical form

@@ -32,7 +32,8 @@ func classify(status int, header func(string) string, body []byte) *wire.Failure
 	_ = driver.DecodeLoose(body, &in) // what could be read so far suffices
 	code := driver.Text(in.Error.Code)
 	switch {
-	case status == http.StatusNotFound && (code == "DeploymentNotFound" || code == "404"), status == http.StatusGone && code != "":
+	case status == http.StatusNotFound && (code == "DeploymentNotFound" || code == "404"), status == http.StatusGone && code != "",
+		code == "unknown_model", code == "UnknownModel":
 		// The caller's model is there: the gateway's configuration is wrong, or the model was retired.
 		return &wire.Failure{
 			Status: status, Kind: fault.Unavailable, Code: codeNoDeployment, Type: "upstream_error", ProviderCode: code,

@@ -27,9 +27,9 @@ type place struct {
 }
 
 // Read moves a version from the query of an address to the settings.
-func Read(apiBase string, s cloud.Settings) (string, cloud.Settings) {
+func Read(apiBase string, _ bool, s cloud.Settings) (string, cloud.Settings, error) {
 	base, version := cloud.CutVersion(apiBase)
-	return base, s.With(cloud.AzureAPIVersion, version)
+	return base, s.With(cloud.AzureAPIVersion, version), nil
 }
 
 // isV1 reports whether a version is one of the API v1.

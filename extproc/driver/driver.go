@@ -51,6 +51,16 @@ const (
 	AWSChunks                 // the same, around the events of a model's own API
 )
 
+// Passer is a Driver whose provider has a vendor's language with differences, which requests that are passed on get as
+// well. Implementations are safe for concurrent use and do not block.
+type Passer interface {
+	// InsteadOfModel returns the members that stand in a JSON body in place of the model, which the address names;
+	// empty if the body names it. version is that of the vendor's API which the caller asks for, if any.
+	InsteadOfModel(t Target, e Endpoint, version string) string
+	// VendorHeader returns the value of a header that the vendor's clients send; empty if the provider does not get it.
+	VendorHeader(name, value string, e Endpoint) string
+}
+
 // Codec translates chats to one language of providers. Implementations are safe for concurrent
 // use and do not block.
 type Codec interface {

@@ -20,7 +20,9 @@ const apiVersion = "v1beta"
 type Driver struct{}
 
 // Codec translates chats to and from generateContent.
-type Codec struct{}
+type Codec struct {
+	Vertex bool // for Vertex AI, whose requests have no tier of the service
+}
 
 // Serves returns Gemini's language for each chat, and for embeddings.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {

@@ -32,40 +32,54 @@ type embedRequest struct {
 	Dimensions jsontext.Value `json:"outputDimensionality,omitzero"`
 }
 
-// Rewrite writes a request for embeddings as batchEmbedContents.
-func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
-	body, err := rewritten(r.Members().Append(nil), t)
-	return driver.Rewritten{Body: body}, err
+// Embeddings is a request for embeddings of texts, as every interface of Google's can have it.
+type Embeddings struct {
+	Texts      []string
+	TaskType   jsontext.Value // nil if there is none, and so are the others
+	Title      jsontext.Value
+	Dimensions jsontext.Value
 }
 
-func rewritten(body []byte, t driver.Target) ([]byte, error) {
+// ReadEmbeddings reads OpenAI's request for embeddings.
+func ReadEmbeddings(r *driver.Original, t driver.Target) (Embeddings, error) {
 	var in embeddingsRequest
-	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, fault.New(fault.Malformed, "invalid_json", "The body is not a request for embeddings.")
+	if err := json.Unmarshal(r.Members().Append(nil), &in); err != nil {
+		return Embeddings{}, fault.New(fault.Malformed, "invalid_json", "The body is not a request for embeddings.")
 	}
 	if err := in.lacking(t); err != nil {
-		return nil, err
+		return Embeddings{}, err
 	}
 	texts, err := in.texts()
 	if err != nil {
-		return nil, err
+		return Embeddings{}, err
+	}
+	out := Embeddings{Texts: texts, TaskType: given(in.TaskType), Title: given(in.Title), Dimensions: given(in.Dimensions)}
+	if out.TaskType == nil {
+		out.TaskType = given(in.OwnType)
+	}
+	return out, nil
+}
+
+// Rewrite writes a request for embeddings as batchEmbedContents.
+func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+	in, err := ReadEmbeddings(r, t)
+	if err != nil {
+		return driver.Rewritten{}, err
 	}
 	model, err := modelPath(t.Model)
 	if err != nil {
-		return nil, err
+		return driver.Rewritten{}, err
 	}
-	one := embedRequest{Model: model, TaskType: given(in.TaskType), Title: given(in.Title), Dimensions: given(in.Dimensions)}
-	if one.TaskType == nil {
-		one.TaskType = given(in.OwnType)
-	}
+	one := embedRequest{Model: model, TaskType: in.TaskType, Title: in.Title, Dimensions: in.Dimensions}
 	var out struct {
 		Requests []embedRequest `json:"requests"`
 	}
-	for _, text := range texts {
+	for _, text := range in.Texts {
 		one.Content = content{Parts: []part{textPart(text)}}
 		out.Requests = append(out.Requests, one)
 	}
-	return json.Marshal(&out)
+	body, err := json.Marshal(&out)
+	return driver.Rewritten{Body: body}, err
 }
 
 // given returns a raw member, nil if it is absent or null.
@@ -161,18 +175,30 @@ func (Driver) Restore(_ *driver.Original, body []byte, model string) (driver.Res
 	case in.Embeddings == nil:
 		return driver.Restored{}, driver.InvalidResponse("has no embeddings")
 	}
-	out := embeddings{Object: "list", Data: []embedding{}, Model: model}
+	values := make([]jsontext.Value, len(in.Embeddings))
 	for i := range in.Embeddings {
-		values := in.Embeddings[i].Values
-		if values.Kind() != '[' {
-			return driver.Restored{}, driver.InvalidResponse("has an embedding without values")
-		}
-		out.Data = append(out.Data, embedding{"embedding", i, values})
+		values[i] = in.Embeddings[i].Values
 	}
 	var reported looseUsage
 	reported.add(in.Usage)
+	tokens := int64(-1)
 	if u := reported.report(); u.Known() {
-		out.Usage = &embeddingsUsage{u.Tokens.Input, u.Tokens.Input}
+		tokens = u.Tokens.Input
+	}
+	return WriteEmbeddings(values, model, tokens)
+}
+
+// WriteEmbeddings writes embeddings in OpenAI's form. The tokens of the input are negative if they are not known.
+func WriteEmbeddings(values []jsontext.Value, model string, tokens int64) (driver.Restored, error) {
+	out := embeddings{Object: "list", Data: []embedding{}, Model: model}
+	for i, one := range values {
+		if one.Kind() != '[' {
+			return driver.Restored{}, driver.InvalidResponse("has an embedding without values")
+		}
+		out.Data = append(out.Data, embedding{"embedding", i, one})
+	}
+	if tokens >= 0 {
+		out.Usage = &embeddingsUsage{tokens, tokens}
 	}
 	restored, err := written(&out)
 	return driver.Restored{Body: restored}, err

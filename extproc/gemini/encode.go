@@ -53,14 +53,16 @@ type builder struct {
 }
 
 // Encode writes a request for generateContent. The model is in its path.
-func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
+func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	b := &builder{in: in, target: t, calls: map[string]pastCall{}}
 	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.speech, b.sampling} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	b.reasoning()
+	if b.reasoning(); c.Vertex {
+		b.out.ServiceTier = ""
+	}
 	body, err := json.Marshal(&b.out)
 	if err != nil {
 		return nil, fault.From(err)

@@ -43,6 +43,16 @@ type VendorHeader struct {
 	Of          string // name of the provider; empty for that of the caller's language
 }
 
+// AnthropicVersion returns the version of Anthropic's API that the caller asks for; empty for none.
+func (in *Headers) AnthropicVersion() string {
+	for i := range in.Vendor {
+		if in.Vendor[i].Name == "anthropic-version" {
+			return in.Vendor[i].Value
+		}
+	}
+	return ""
+}
+
 // vendorOf returns whose clients send a header.
 func vendorOf(name string) (provider string, ok bool) {
 	switch {

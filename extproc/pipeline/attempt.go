@@ -69,7 +69,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	m := &message.Edit{Replace: true}
 	var to driver.Rewritten
 	if x.sameDialect(a) {
-		m.Body, m.Splices = x.Body, p.splices(x, d)
+		m.Body, m.Splices = x.Body, p.splices(x, a, t)
 		m.Replace = x.rebodied || len(m.Splices) > 0 || i > 0
 		switch {
 		case i == 0:
@@ -150,10 +150,17 @@ func (x *Exchange) appendVendor(dst []message.Header, a *Attempt) []message.Head
 		if of == "" {
 			of = x.op.Vendor()
 		}
-		if of != a.Provider.Name || h.Name == "anthropic-version" && !x.sameDialect(a) {
+		known := of == a.Provider.Name || of == "anthropic" && a.language == wire.Anthropic // other providers have Claude, too
+		if !known || h.Name == "anthropic-version" && !x.sameDialect(a) {
 			continue
 		}
-		dst = append(dst, message.Header{Name: h.Name, Value: h.Value})
+		value := h.Value
+		if passer, ok := a.Provider.Driver.(driver.Passer); ok {
+			if value = passer.VendorHeader(h.Name, value, x.endpoint(a)); value == "" {
+				continue
+			}
+		}
+		dst = append(dst, message.Header{Name: h.Name, Value: value})
 	}
 	return dst
 }
@@ -194,10 +201,14 @@ func (x *Exchange) withoutExtensions() []byte {
 }
 
 // splices returns what must change in the caller's body.
-func (p *Pipeline) splices(x *Exchange, d *catalog.Deployment) []splice.Edit {
+func (p *Pipeline) splices(x *Exchange, a *Attempt, t driver.Target) []splice.Edit {
+	d := a.Deployment
 	plan := splice.Plan{Usage: x.Facts.Stream && !x.Facts.IncludeUsage && !x.op.EndsItself(), Remove: splice.Extensions}
 	if d.Model != x.Facts.Model {
 		plan.Model = d.Model
+	}
+	if passer, ok := a.Provider.Driver.(driver.Passer); ok {
+		plan.Instead = passer.InsteadOfModel(t, x.endpoint(a), x.Inbound.AnthropicVersion())
 	}
 	if s := x.stored.previous; s != "" {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}

@@ -1,7 +1,6 @@
 package pipeline
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -308,7 +307,7 @@ func (r *Relay) pass(e *splice.Event) {
 func (r *Relay) rewrite(e *splice.Event) {
 	f := &r.facts
 	bare := f.Choices == 0 && !f.Usage.Empty() && !r.x.op.EndsItself()
-	if bare && !r.x.Facts.IncludeUsage || r.filtered(e) {
+	if bare && !r.x.Facts.IncludeUsage || r.x.Facts.PathModel == "" && f.OnlyFilter(e.Data) { // Azure's own clients know these
 		r.diverge()
 		return
 	}
@@ -333,12 +332,6 @@ func (r *Relay) rewrite(e *splice.Event) {
 	} else {
 		r.out = splice.AppendData(r.out, r.data)
 	}
-}
-
-// filtered reports whether an event has nothing but the results of Azure's filter of the prompt. Only clients of
-// Azure know that such events have no choice; others break on the first one of a stream.
-func (r *Relay) filtered(e *splice.Event) bool {
-	return r.facts.Choices == 0 && r.facts.Usage.Empty() && r.x.Facts.PathModel == "" && bytes.Contains(e.Data, []byte(`"prompt_filter_results"`))
 }
 
 // used returns the usage that the provider has reported, within what is possible.

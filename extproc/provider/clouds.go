@@ -5,6 +5,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/azure"
 	"github.com/modelgateway/modelgateway/extproc/bedrock"
 	"github.com/modelgateway/modelgateway/extproc/responses"
+	"github.com/modelgateway/modelgateway/extproc/vertex"
 )
 
 // clouds lists the providers at which deployments have an account of a cloud.
@@ -15,5 +16,10 @@ func clouds() []Provider {
 			Driver: azure.Driver{Responses: responses.Codec{}}, Features: azure.Features,
 		},
 		{Name: "bedrock", Cloud: cloud.AWS, Base: bedrock.Base, Driver: bedrock.Driver{}, Features: bedrock.Features},
+		{
+			Name: "azure_ai", Cloud: cloud.Azure, NeedsBase: true, Read: azure.ReadFoundry, Varies: azure.FoundryVariation,
+			Driver: azure.Foundry{Responses: responses.Codec{}}, Features: azure.FoundryFeatures,
+		},
+		{Name: "vertex_ai", Cloud: cloud.Google, Base: vertex.Base, Read: vertex.Read, Driver: vertex.Driver{}, Features: vertex.Features},
 	}
 }

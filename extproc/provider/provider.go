@@ -25,9 +25,10 @@ type Provider struct {
 	// Base returns the base address of a deployment that gives none, where it depends on the model and on the
 	// settings; the error names the setting that it lacks. nil where BaseURL is the address.
 	Base func(model string, s cloud.Settings) (string, error)
-	// Read returns api_base, which may be empty, and the settings as the driver reads them, where operators
-	// write the same in several ways. nil: as they are.
-	Read   func(apiBase string, s cloud.Settings) (string, cloud.Settings)
+	// Read checks the settings, and returns api_base, which may be empty, and the settings as the driver reads them,
+	// where operators write the same in several ways. keyed reports an api_key. Its error is a *fault.Error whose Param is the setting that is
+	// wrong. nil: as they are.
+	Read   func(apiBase string, keyed bool, s cloud.Settings) (string, cloud.Settings, error)
 	Like   string // name of the provider whose driver and goldens it shares; empty if its own
 	Driver driver.Driver
 

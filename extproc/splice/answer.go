@@ -46,6 +46,12 @@ type ChunkFacts struct {
 	sofar report
 }
 
+// OnlyFilter reports whether an event of a chat has nothing but the results of Azure's filter of the prompt. Clients that do not know
+// Azure break on such an event, as it has no choice and is the first one of a stream.
+func (f *ChunkFacts) OnlyFilter(data []byte) bool {
+	return f.Choices == 0 && f.Usage.Empty() && bytes.Contains(data, []byte(`"prompt_filter_results"`))
+}
+
 // HasError reports whether the response carries an error. Some providers send one within a
 // stream that began with status 200.
 func (f *ReplyFacts) HasError() bool { return !f.Error.Empty() }

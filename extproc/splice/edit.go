@@ -59,6 +59,7 @@ type Member struct {
 // Model and Remove change something.
 type Plan struct {
 	Model   string   // the model's name at the provider; "" keeps the current one
+	Instead string   // members in place of the model, in a JSON body whose address names it; "" for none
 	Usage   bool     // set stream_options.include_usage to true
 	Remove  FieldSet // fields to remove; Model always stays in a JSON body
 	Prepend string   // JSON objects, separated by commas, to insert before the messages
@@ -79,6 +80,9 @@ func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 	for _, f := range r.order[:r.known] {
 		m := &r.members[f]
 		switch {
+		case f == Model && p.Instead != "":
+			dst = append(dst, Edit{int(m.from), int(m.end), p.Instead})
+			dst = r.inserted(dst, p, int(m.end))
 		case f == Model:
 			dst = r.model(dst, p.Model)
 			dst = r.inserted(dst, p, int(r.members[Model].end))
@@ -138,7 +142,11 @@ func (r *Request) model(dst []Edit, name string) []Edit {
 // first adds the model as the first member, and then those that the plan sets.
 func (r *Request) first(dst []Edit, p *Plan) []Edit {
 	at := r.start + 1
-	dst = append(dst, Edit{at, at, `"model":` + string(Quote(nil, cmp.Or(p.Model, r.Model)))})
+	member := p.Instead
+	if member == "" {
+		member = `"model":` + string(Quote(nil, cmp.Or(p.Model, r.Model)))
+	}
+	dst = append(dst, Edit{at, at, member})
 	if dst = r.inserted(dst, p, at); r.left(p) {
 		dst = append(dst, Edit{at, at, ","})
 	}

@@ -64,6 +64,7 @@ const (
 	AllowedOpenAIParams
 	LitellmMetadata
 	LitellmSessionID
+	AnthropicVersion // of bodies at clouds; the gateway's drivers set it
 	fields
 )
 
@@ -222,6 +223,8 @@ func extension(name []byte) row {
 		return row{strip, LitellmMetadata}
 	case "litellm_session_id":
 		return row{strip, LitellmSessionID}
+	case "anthropic_version":
+		return row{strip, AnthropicVersion}
 	}
 	return promptField(name)
 }

@@ -64,5 +64,6 @@ func (f Field) String() string {
 		AllowedOpenAIParams:    "allowed_openai_params",
 		LitellmMetadata:        "litellm_metadata",
 		LitellmSessionID:       "litellm_session_id",
+		AnthropicVersion:       "anthropic_version",
 	}[f]
 }
