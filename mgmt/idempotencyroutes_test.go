@@ -25,7 +25,7 @@ func readByPost() map[string]bool {
 		gatewayv1.KeyService_GetKeys_FullMethodName: true, gatewayv1.KeyService_CheckKeyHealth_FullMethodName: true,
 		gatewayv1.OrganizationService_GetOrganizations_FullMethodName: true, gatewayv1.BudgetService_GetBudgets_FullMethodName: true,
 		gatewayv1.ModelService_EstimateCost_FullMethodName: true, gatewayv1.PromptService_RenderPrompt_FullMethodName: true,
-		gatewayv1.GuardrailService_ApplyGuardrail_FullMethodName: true,
+		gatewayv1.GuardrailService_ApplyGuardrail_FullMethodName: true, gatewayv1.ModelService_DiscoverModels_FullMethodName: true,
 	}
 }
 
