@@ -11,7 +11,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
-	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/config/litellm"
 )
 
@@ -102,30 +101,6 @@ func (p *Params) settings() []setting {
 	return table
 }
 
-// cloud is the value of a setting of a cloud.
-func (p *Params) cloud(s cloud.Setting) custom {
-	read := func(o *object, name string) {
-		var value vault.Secret
-		if o.secret(name, &value); value.IsEmpty() {
-			return
-		}
-		if p.Cloud == nil {
-			p.Cloud = make(map[string]vault.Secret)
-		}
-		p.Cloud[name] = value
-	}
-	write := func(w *writer, name string) {
-		switch value, ok := p.Cloud[name]; {
-		case !ok:
-		case s.Secret:
-			w.secret(name, value)
-		default:
-			w.str(name, value.Reveal())
-		}
-	}
-	return custom{read, write, unset}
-}
-
 // providerModel reads the model, and the provider if it is given apart.
 func (d *decoder) providerModel(o *object, name string, p *Params) {
 	o.str(name, &p.Model)
@@ -146,14 +121,6 @@ func (d *decoder) params(n *node, p *Params) {
 	d.apiVersion(n, p)
 	known := d.documented(litellm.Params)
 	o.rest(func(f field) bool { return d.takePrice(f, &p.Prices) || known(f) })
-}
-
-// apiVersion drops the version of an API from deployments of other clouds than Azure, as LiteLLM does.
-func (d *decoder) apiVersion(n *node, p *Params) {
-	if at := n.field(cloud.AzureAPIVersion); at != nil && !strings.HasPrefix(p.Model, "azure") {
-		delete(p.Cloud, cloud.AzureAPIVersion)
-		d.warn(at, "has no effect: only Azure's API has versions to choose from")
-	}
 }
 
 // provider puts the provider before a model that is written without one, as
