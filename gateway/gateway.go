@@ -124,7 +124,7 @@ func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger
 		State: mgmt.State{Changes: g.node, Members: g.node, Backups: g.node}, Sealer: g.node,
 		Ledger: g.node, Audit: g.node.AuditLog(), Notices: g.pipeline, Prices: priceMap(g.cfg.Budgets.CostMapURL),
 		Webhook: func(v *cluster.View) delivery.Settings { return v.Delivery }, Guard: g.guard(), Pace: g.pace(), Defaults: g.cfg.Defaults, KeyRules: g.cfg.KeyRules,
-		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(), Discover: g.discover(), Tokens: g.countMessages, Screen: g.screen,
+		PrivateEndpoints: g.cfg.AllowsPrivateEndpoints(), Discover: g.discover(), CredentialProblem: g.credentials.Reason, Tokens: g.countMessages, Screen: g.screen,
 		Ready: g.ready, Logger: logger, Version: g.version, OpenAPI: gen.OpenAPI, BeginReport: g.collector.begin,
 		Metrics: promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true}),
 	})

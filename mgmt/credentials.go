@@ -1,6 +1,7 @@
 package mgmt
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -37,6 +38,10 @@ const (
 // fill sets the values in a request. It rejects the placeholder that responses show for a
 // secret, because it may stand for a short secret or for none.
 func fill(c *catalog.Credential, values map[string]string) error {
+	settings := maps.Clone(c.Cloud)
+	if settings == nil {
+		settings = make(map[string]vault.Secret)
+	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		value := values[name]
 		switch name {
@@ -49,7 +54,14 @@ func fill(c *catalog.Credential, values map[string]string) error {
 			c.APIBase = value
 		case valueOrganization:
 			c.Organization = value
+		default:
+			if err := setSetting(settings, name, "credential_values."+field.ShortName(name), value); err != nil {
+				return err
+			}
 		}
+	}
+	if len(settings) > 0 {
+		c.Cloud = settings
 	}
 	return nil
 }
@@ -64,7 +76,7 @@ func (s credentialService) CreateCredential(ctx context.Context, in *gatewayv1.C
 	if made.Info, err = metadataText(in.GetCredentialInfo()); err != nil {
 		return nil, field.Named(fieldInfo, err)
 	}
-	if err := s.reach.check("credential_values.api_base", "", made.APIBase); err != nil {
+	if err := s.reach.credential(&catalog.Credential{}, &made); err != nil {
 		return nil, err
 	}
 	return change(ctx, s.state, func(c caller) (*gatewayv1.CredentialRecord, error) {
@@ -106,10 +118,14 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		if err := fill(&next, in.GetCredentialValues()); err != nil {
 			return nil, err
 		}
-		if next.APIBase != before.APIBase && !before.APIKey.IsEmpty() && in.GetCredentialValues()[valueKey] == "" {
+		moves := next.APIBase != before.APIBase || redirected(before.Cloud, next.Cloud)
+		if name := kept(before.Cloud, next.Cloud, in.GetCredentialValues()); moves && name != "" {
+			return nil, fault.Field("credential_values."+name, "missing_required_parameter", "The address changes, and the stored %s is for the old one. Send credential_values.%s as well.", name, name)
+		}
+		if moves && !before.APIKey.IsEmpty() && in.GetCredentialValues()[valueKey] == "" {
 			return nil, fault.Field("credential_values.api_key", "missing_required_parameter", "The address changes, and the stored key is for the old one. Send credential_values.api_key as well.")
 		}
-		if err := s.reach.check("credential_values.api_base", before.APIBase, next.APIBase); err != nil {
+		if err := s.reach.credential(before, &next); err != nil {
 			return nil, err
 		}
 		if in.GetCredentialInfo() != nil || clears[fieldInfo] {
@@ -117,6 +133,14 @@ func (s credentialService) UpdateCredential(ctx context.Context, in *gatewayv1.U
 		}
 		return shown(c.credentialRecord)(c.view.Catalog.UpdateCredential(c.tx, next, operation.IfRevision(ctx), s.sealer.Seal))
 	})
+}
+
+// credential rejects addresses in a credential that the gateway may not call.
+func (r reach) credential(before, after *catalog.Credential) error {
+	return cmp.Or(
+		r.check("credential_values.api_base", before.APIBase, after.APIBase),
+		r.settings("credential_values", before.Cloud, after.Cloud),
+	)
 }
 
 // DeleteCredential deletes a credential that no deployment names.
@@ -186,7 +210,11 @@ func (c caller) credentialRecord(of *catalog.Credential) *gatewayv1.CredentialRe
 			out.CredentialValues[name] = value
 		}
 	}
-	if of.Locked() != nil {
+	maps.Copy(out.GetCredentialValues(), shownSettings(of.Cloud))
+	for name := range of.SealedCloud { // those that this node cannot open, too
+		out.CredentialValues[name] = hidden
+	}
+	if of.Locked() != nil && len(of.SealedKey) > 0 {
 		out.CredentialValues[valueKey] = hidden
 	}
 	for _, d := range c.view.Catalog.Namers(of.Name) {

@@ -99,10 +99,10 @@ func TestModelsThatAreRefused(t *testing.T) {
 		params(`,"timeout":-0.1`):                                                           "invalid_value gateway_params.timeout",
 		params(`,"timeout":1e10`):                                                           "invalid_value gateway_params.timeout",
 		params(`,"drop_params":1`):                                                          "invalid_type gateway_params.drop_params",
-		params(`,"api_version":"2024"`):                                                     "unknown_field gateway_params.api_version",
-		params(`,"aws_access_key_id":"AKIA"`):                                               "unsupported_parameter gateway_params.aws_access_key_id",
-		params(`,"aws_region_name":"x.evil.com#"`):                                          "unsupported_parameter gateway_params.aws_region_name",
-		params(`,"vertex_project":"p"`):                                                     "unsupported_parameter gateway_params.vertex_project",
+		params(`,"api_version":"2024"`):                                                     "invalid_value gateway_params.api_version",
+		params(`,"aws_access_key_id":"AKIA"`):                                               "invalid_value gateway_params.aws_access_key_id",
+		params(`,"aws_region_name":"x.evil.com#"`):                                          "invalid_value gateway_params.aws_region_name",
+		params(`,"vertex_project":"p"`):                                                     "invalid_value gateway_params.vertex_project",
 		params(`,"extra_headers":{"Host":"x"}`):                                             "invalid_value gateway_params.extra_headers.Host",
 		params(`,"extra_headers":{"x-a":1}`):                                                "invalid_type gateway_params.extra_headers.x-a",
 		params(`,"extra_headers":{"x-a":"v\r\nx-b: w"}`):                                    "invalid_value gateway_params.extra_headers.x-a",
@@ -166,7 +166,7 @@ func TestModelUpdate(t *testing.T) {
 		{"", "PATCH /model/d/update", `{"gateway_params":{"api_key":"` + vendorMark + `\r\nx: y"}}`, "422 invalid_value gateway_params.api_key"},
 		{"", "PATCH /model/d/update", `{"gateway_params":{"extra_headers":{"x-c":"[redacted]"}}}`, "422 invalid_value gateway_params.extra_headers.x-c"},
 		{"", "PATCH /model/d/update", `{"gateway_params":{"custom_llm_provider":"acme"}}`, "422 invalid_value gateway_params.custom_llm_provider"},
-		{"", "PATCH /model/d/update", `{"gateway_params":{"aws_region_name":"x"}}`, "422 unsupported_parameter gateway_params.aws_region_name"},
+		{"", "PATCH /model/d/update", `{"gateway_params":{"aws_region_name":"x"}}`, "422 invalid_value gateway_params.aws_region_name"},
 		{plainKey, "PATCH /model/d/update", `{"gateway_params":{"rpm":1}}`, "403 insufficient_permissions"},
 	})
 	d, ok := n.View().Catalog.Deployment("d")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/consensus"
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	"github.com/modelgateway/modelgateway/cluster/delivery"
@@ -273,7 +274,12 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 		ID: "from-the-file", ModelName: "fast", Model: "openai/gpt-4o", APIKey: vault.NewSecret(vendorMark),
 		ExtraHeaders: map[string]vault.Secret{"x-account": vault.NewSecret(vendorMark)},
 	}, {ID: "other", ModelName: "slow", Model: "openai/gpt-4o-mini", APIKey: vault.NewSecret(vendorMark)}}},
-		catalog.Providers{"openai": {DefaultBase: "https://api.openai.com/v1", NeedsKey: true}}, nil)
+		catalog.Providers{
+			"openai":      {DefaultBase: "https://api.openai.com/v1", NeedsKey: true},
+			"ofamazon":    {DefaultBase: "https://amazon.example", Cloud: cloud.AWS},
+			"ofgoogle":    {DefaultBase: "https://google.example", Cloud: cloud.Google},
+			"ofmicrosoft": {DefaultBase: "https://microsoft.example", Cloud: cloud.Azure},
+		}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,6 +321,12 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 			return n.mu.webhook
 		},
 		Ready: func(context.Context) error { return nil }, Metrics: http.NotFoundHandler(), PrivateEndpoints: private,
+		CredentialProblem: func(d *catalog.Deployment) string {
+			if d.Cloud.Get(cloud.AWSRegion) == "us-gov-west-1" {
+				return "the token service is silent"
+			}
+			return ""
+		},
 		Screen: screenAddresses, Discover: discoverByKey,
 		Tokens: func(_ string, messages [][2]string) int64 { return int64(len(messages)) },
 		Logger: slog.New(slog.DiscardHandler), Version: "test",

@@ -26,7 +26,7 @@ func (s modelService) DiscoverModels(ctx context.Context, in *gatewayv1.Discover
 	if err := describe(&spec, params, orEmpty[gatewayv1.ModelInfoInput](nil)); err != nil {
 		return nil, err
 	}
-	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
+	if err := s.reach.deployment(nil, &spec); err != nil {
 		return nil, err
 	}
 	c := operation.View(ctx).Catalog

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/mgmt/field"
@@ -22,7 +23,7 @@ const (
 )
 
 // modelForms reads other forms of a deployment: LiteLLM's name of gateway_params and its place of guardrails, and prices
-// next to the other fields. A price keeps the digits of the request: it is multiplied exactly,
+// and settings next to the other fields. A price keeps the digits of the request: it is multiplied exactly,
 // so it must not become a float.
 func modelForms(members map[string]jsontext.Value) error {
 	if foreign, ok := members[fieldForeign]; ok {
@@ -44,6 +45,9 @@ func modelForms(members map[string]jsontext.Value) error {
 		return err
 	}
 	if err := gatherPrices(params); err != nil {
+		return err
+	}
+	if err := gatherSettings(params); err != nil {
 		return err
 	}
 	if err := moveGuardrails(members, params); err != nil {
@@ -82,11 +86,13 @@ func moveGuardrails(members, params map[string]jsontext.Value) error {
 func foreignParams(params map[string]jsontext.Value) error {
 	for _, name := range field.SortedNames(params) {
 		param := fieldParams + "." + field.ShortName(name)
-		switch {
-		case strings.HasPrefix(name, "aws_"):
-			return fault.Field(param, "unsupported_parameter", "No provider here uses credentials or regions of AWS. Remove %s.", param)
-		case strings.HasPrefix(name, "vertex_"), strings.HasPrefix(name, "azure_"):
-			return fault.Field(param, "unsupported_parameter", "No provider here is authorized in that way. Give the provider's key as %s.api_key.", fieldParams)
+		if _, ok := cloud.Named(name); ok {
+			continue
+		}
+		for _, prefix := range []string{"aws_", "vertex_", "azure_"} {
+			if strings.HasPrefix(name, prefix) {
+				return fault.Field(param, "unsupported_parameter", "No provider here has the setting %s. The settings are %s.", param, strings.Join(settingNames(), ", "))
+			}
 		}
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 
 // visibleDeployments returns the deployments whose model the key may use, or all for a caller
 // that sees everything, sorted by model name and id, and a function that shows them.
-func visibleDeployments(ctx context.Context) (all []*catalog.Deployment, shown func(*catalog.Deployment) *gatewayv1.ModelRecord) {
+func (s modelService) visibleDeployments(ctx context.Context) (all []*catalog.Deployment, shown func(*catalog.Deployment) *gatewayv1.ModelRecord) {
 	p, v := operation.Principal(ctx), operation.View(ctx)
 	everything := rights.Of(v.Keys, nil, p).SeesAll()
 	for _, d := range v.Catalog.Deployments() {
@@ -31,7 +31,13 @@ func visibleDeployments(ctx context.Context) (all []*catalog.Deployment, shown f
 	}
 	slices.SortStableFunc(all, func(a, b *catalog.Deployment) int { return cmp.Compare(a.Name, b.Name) })
 	if everything {
-		return all, modelRecord
+		return all, func(d *catalog.Deployment) *gatewayv1.ModelRecord {
+			r := modelRecord(d)
+			if s.problem != nil {
+				r.ModelInfo.CredentialProblem = s.problem(d)
+			}
+			return r
+		}
 	}
 	return all, func(d *catalog.Deployment) *gatewayv1.ModelRecord { return withhold(modelRecord(d)) }
 }
@@ -43,7 +49,7 @@ func (s modelService) ListModelInfo(ctx context.Context, in *gatewayv1.ListModel
 		return nil, fault.Field("litellm_model_id", "invalid_value", "litellm_model_id is another name of model_id, which is given, too. Send one of them.")
 	}
 	out := &gatewayv1.ListModelInfoResponse{}
-	all, shown := visibleDeployments(ctx)
+	all, shown := s.visibleDeployments(ctx)
 	for _, d := range all {
 		if only == "" || string(d.ID) == only {
 			out.Data = append(out.GetData(), shown(d))
@@ -65,7 +71,7 @@ const modelPageSize = 50
 // ListModelInfoPage shows the deployments whose model the key may use, a page at a
 // time.
 func (s modelService) ListModelInfoPage(ctx context.Context, in *gatewayv1.ListModelInfoPageRequest) (*gatewayv1.ListModelInfoPageResponse, error) {
-	all, shown := visibleDeployments(ctx)
+	all, shown := s.visibleDeployments(ctx)
 	part := strings.ToLower(in.GetSearch())
 	all = slices.DeleteFunc(all, func(d *catalog.Deployment) bool {
 		return in.GetModel() != "" && string(d.Name) != in.GetModel() || in.GetModelId() != "" && string(d.ID) != in.GetModelId() ||
@@ -91,7 +97,7 @@ func (s modelService) ListModelInfoPage(ctx context.Context, in *gatewayv1.ListM
 // ListModelGroups shows the model names that the key may use.
 func (s modelService) ListModelGroups(ctx context.Context, in *gatewayv1.ListModelGroupsRequest) (*gatewayv1.ListModelGroupsResponse, error) {
 	out := &gatewayv1.ListModelGroupsResponse{}
-	all, _ := visibleDeployments(ctx)
+	all, _ := s.visibleDeployments(ctx)
 	var g *gatewayv1.ModelGroup
 	for _, d := range all { // sorted by name
 		if only := in.GetModelGroup(); only != "" && string(d.Name) != only {
@@ -132,7 +138,7 @@ func join(g *gatewayv1.ModelGroup, d *catalog.Deployment) {
 // GetModelCost shows the prices of the deployments whose model the key may use.
 func (s modelService) GetModelCost(ctx context.Context, in *gatewayv1.GetModelCostRequest) (*gatewayv1.GetModelCostResponse, error) {
 	out := &gatewayv1.GetModelCostResponse{}
-	all, _ := visibleDeployments(ctx)
+	all, _ := s.visibleDeployments(ctx)
 	for _, d := range all {
 		if only := in.GetModel(); only != "" && string(d.Name) != only {
 			continue

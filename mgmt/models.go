@@ -25,6 +25,8 @@ type modelService struct {
 	reach  reach
 	// discover returns the models of a deployment's account.
 	discover func(ctx context.Context, d *catalog.Deployment) ([]string, error)
+	// problem returns why this node has no credential for the provider of a deployment; nil: every one has.
+	problem func(d *catalog.Deployment) string
 }
 
 // reach limits the addresses of providers that requests set.
@@ -54,7 +56,7 @@ func (s modelService) CreateModel(ctx context.Context, in *gatewayv1.CreateModel
 	if err := describe(&spec, orEmpty(in.GetGatewayParams()), orEmpty(in.GetModelInfo())); err != nil {
 		return nil, err
 	}
-	if err := s.reach.check("gateway_params.api_base", "", spec.APIBase); err != nil {
+	if err := s.reach.deployment(nil, &spec); err != nil {
 		return nil, err
 	}
 	return changed(ctx, s.state, deploymentRecord, func(c caller) (*catalog.Deployment, error) {
@@ -80,10 +82,10 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 		if err := redescribe(&spec, in); err != nil {
 			return nil, err
 		}
-		if err := stays(&before.Spec, &spec, in.GetGatewayParams().GetApiKey()); err != nil {
+		if err := stays(&before.Spec, &spec, orEmpty(in.GetGatewayParams())); err != nil {
 			return nil, err
 		}
-		if err := s.reach.check("gateway_params.api_base", before.Spec.APIBase, spec.APIBase); err != nil {
+		if err := s.reach.deployment(&before.Spec, &spec); err != nil {
 			return nil, err
 		}
 		if err := c.guardDeployment(&spec, before.Spec.Guardrails, in.GetModelInfo().GetGuardrails()); err != nil {
@@ -93,13 +95,26 @@ func (s modelService) UpdateModel(ctx context.Context, in *gatewayv1.UpdateModel
 	})
 }
 
-// stays rejects a request that would send a stored key to another address than before:
-// otherwise anybody who can change a deployment could receive the key.
-func stays(before, after *catalog.DeploymentSpec, sent string) error {
-	secret := !before.APIKey.IsEmpty() || len(before.ExtraHeaders) > 0
+// deployment rejects addresses of a deployment that the gateway may not call. Those that it had before are accepted.
+func (r reach) deployment(before, after *catalog.DeploymentSpec) error {
+	before = orEmpty(before)
+	return cmp.Or(
+		r.check("gateway_params.api_base", before.APIBase, after.APIBase),
+		r.settings(fieldParams, before.Cloud, after.Cloud),
+	)
+}
+
+// stays rejects a request that would send a stored secret to another address than before:
+// otherwise anybody who can change a deployment could receive the secret.
+func stays(before, after *catalog.DeploymentSpec, in *gatewayv1.ModelParams) error {
+	secret, sent := !before.APIKey.IsEmpty() || len(before.ExtraHeaders) > 0, in.GetApiKey()
 	was, _, _ := strings.Cut(before.Model, "/")
 	is, _, _ := strings.Cut(after.Model, "/")
-	if !secret || sent != "" && sent != hidden || after.APIKey.IsEmpty() && len(after.ExtraHeaders) == 0 || before.APIBase == after.APIBase && was == is {
+	moves := before.APIBase != after.APIBase || was != is || redirected(before.Cloud, after.Cloud)
+	if name := kept(before.Cloud, after.Cloud, in.GetProviderSettings()); moves && name != "" {
+		return fault.Field("gateway_params."+name, "missing_required_parameter", "The address changes, and the stored %s is for the old one. Send it as well, or clear it.", name)
+	}
+	if !moves || !secret || sent != "" && sent != hidden || after.APIKey.IsEmpty() && len(after.ExtraHeaders) == 0 {
 		return nil
 	}
 	return fault.Field("gateway_params.api_key", "missing_required_parameter", "The address changes, and the stored key is for the old one. Send gateway_params.api_key as well, or clear it.")
@@ -148,7 +163,7 @@ func modelRecord(d *catalog.Deployment) *gatewayv1.ModelRecord {
 // concern the operator.
 func withhold(r *gatewayv1.ModelRecord) *gatewayv1.ModelRecord {
 	r.GatewayParams = &gatewayv1.ModelParams{Model: r.GetGatewayParams().Model}
-	r.ModelInfo.CreatedBy, r.ModelInfo.Guardrails = "", nil
+	r.ModelInfo.CreatedBy, r.ModelInfo.Guardrails, r.ModelInfo.CredentialProblem = "", nil, ""
 	return r
 }
 
@@ -159,7 +174,7 @@ func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 		Model: &s.Model, ApiBase: &s.APIBase, CustomLlmProvider: &provider,
 		Rpm: new(float64(s.RPM)), Tpm: new(float64(s.TPM)), Weight: new(float64(s.Weight)), Order: new(int32(s.Order)),
 		Timeout: new(s.Timeout.Seconds()), StreamTimeout: new(s.StreamTimeout.Seconds()), BaseModel: &s.BaseModel, DropParams: &s.DropParams,
-		Prices: s.Prices, CredentialName: given(s.CredentialName), Organization: given(s.Organization),
+		Prices: s.Prices, CredentialName: given(s.CredentialName), Organization: given(s.Organization), ProviderSettings: shownSettings(s.Cloud),
 	}
 	if s.MaxParallel != 0 {
 		out.MaxParallelRequests = new(float64(s.MaxParallel))
@@ -227,7 +242,7 @@ func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gate
 		maps.Copy(prices, p.GetPrices())
 		spec.Prices = prices
 	}
-	return describeSecrets(spec, p)
+	return cmp.Or(describeSettings(spec, p.GetProviderSettings()), describeSecrets(spec, p))
 }
 
 // describeModel reads the provider and its model, which have two forms.
@@ -321,6 +336,7 @@ func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 		"model_info.max_tokens":                func() { spec.MaxTokens = 0 },
 		"model_info.max_input_tokens":          func() { spec.MaxInputTokens = 0 },
 		"model_info.max_output_tokens":         func() { spec.MaxOutputTokens = 0 },
+		"gateway_params.provider_settings":     func() { spec.Cloud = nil },
 	}
 }
 

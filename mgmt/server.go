@@ -20,7 +20,7 @@ import (
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 )
 
-// Config is what the server needs. All of it is required, except Prices.
+// Config is what the server needs. All of it is required, except Prices and CredentialProblem.
 type Config struct {
 	View func() *cluster.View
 	// Identify returns the caller with these credentials.
@@ -42,6 +42,9 @@ type Config struct {
 	Guard delivery.Guard
 	// Discover returns the models that the account of a deployment can reach, by the provider's names.
 	Discover func(ctx context.Context, d *catalog.Deployment) ([]string, error)
+	// CredentialProblem returns why this node has no credential for the provider of a deployment; empty if it has one,
+	// or needs none. nil: every deployment has one.
+	CredentialProblem func(d *catalog.Deployment) string
 	// PrivateEndpoints allows addresses in private networks and on this machine in
 	// deployments and credentials.
 	PrivateEndpoints bool

@@ -31,6 +31,7 @@ type builder struct {
 	wild     []*wildcard
 	wildOwn  bool                  // wild is this builder's and may be changed in place
 	own      map[place]struct{}    // the lists that are this builder's, likewise
+	file     bool                  // the deployments that are made are those of the file
 	bases    map[string]parsedBase // by api_base: one Endpoint for all who share it
 	derived  map[string]int        // how many deployments had the same derived name
 	problems problems

@@ -32,8 +32,8 @@ func withSettings(model string, settings ...string) catalog.DeploymentSpec {
 func TestAddressOfARegion(t *testing.T) {
 	t.Parallel()
 	c, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{
-		withSettings("regional/a", cloud.AWSRegion, "eu-1"),
-		withSettings("regional/a", cloud.AWSRegion, "us-1"),
+		withSettings("regional/a", cloud.AWSRegion, "eu-west-1"),
+		withSettings("regional/a", cloud.AWSRegion, "us-west-1"),
 	}}, regional(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +49,7 @@ func TestAddressOfARegion(t *testing.T) {
 		t.Errorf("the hosts are %v", hosts)
 	}
 	// The id depends on the region, so it stays when an entry is added before it.
-	other, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{withSettings("regional/a", cloud.AWSRegion, "us-1")}}, regional(), nil)
+	other, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{withSettings("regional/a", cloud.AWSRegion, "us-west-1")}}, regional(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,11 +68,11 @@ func TestSettingsAreRejected(t *testing.T) {
 		param string
 	}{
 		"no region":           {withSettings("regional/a"), cloud.AWSRegion},
-		"of another cloud":    {withSettings("regional/a", cloud.AWSRegion, "eu-1", cloud.VertexCredentials, canary), cloud.VertexCredentials},
+		"of another cloud":    {withSettings("regional/a", cloud.AWSRegion, "eu-west-1", cloud.VertexCredentials, canary), cloud.VertexCredentials},
 		"of a plain provider": {withSettings("plain/a", cloud.AWSSecretAccessKey, canary), cloud.AWSSecretAccessKey},
-		"unknown":             {withSettings("regional/a", cloud.AWSRegion, "eu-1", "aws_region", canary), "aws_region"},
+		"unknown":             {withSettings("regional/a", cloud.AWSRegion, "eu-west-1", "aws_region", canary), "aws_region"},
 		"with a space":        {withSettings("regional/a", cloud.AWSRegion, "eu 1"), cloud.AWSRegion},
-		"too long":            {withSettings("regional/a", cloud.AWSRegion, "eu-1", cloud.AWSSecretAccessKey, strings.Repeat(canary, 20_000)), cloud.AWSSecretAccessKey},
+		"too long":            {withSettings("regional/a", cloud.AWSRegion, "eu-west-1", cloud.AWSSecretAccessKey, strings.Repeat(canary, 20_000)), cloud.AWSSecretAccessKey},
 	} {
 		_, err := catalog.New(catalog.Spec{Deployments: []catalog.DeploymentSpec{c.spec}}, regional(), nil)
 		if err == nil || !strings.Contains(err.Error(), c.param) || strings.Contains(err.Error(), canary) {

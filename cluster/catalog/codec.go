@@ -47,6 +47,12 @@ func toRecord(s *DeploymentSpec, before *Stored, seal vault.Seal) (*clusterv1.De
 		}
 		r.SealedHeaders = append(r.SealedHeaders, v)
 	}
+	settings := storedSettings{values: before.Spec.Cloud, sealed: before.Sealed.Cloud, context: func(name string) string { return settingContext(s.ID, name) }}
+	sealed, err := settings.seal(s.Cloud, seal)
+	if err != nil {
+		return nil, fmt.Errorf("deployment %s: %w", quote(s.ID), err)
+	}
+	r.Settings, r.SealedSettings = settingsRecord(s.Cloud, sealed)
 	return r, nil
 }
 
@@ -85,6 +91,10 @@ func FromRecord(r *clusterv1.Deployment, open vault.Open) (Stored, error) {
 		if s.Spec.APIKey, err = open(sealed, keyContext(s.Spec.ID)); err != nil {
 			return Stored{}, fmt.Errorf("opening the api_key of deployment %s: %w", quote(s.Spec.ID), err)
 		}
+	}
+	settings := storedSettings{context: func(name string) string { return settingContext(s.Spec.ID, name) }}
+	if s.Spec.Cloud, s.Sealed.Cloud, err = settings.open(r.GetSettings(), r.GetSealedSettings(), open); err != nil {
+		return Stored{}, fmt.Errorf("deployment %s: %w", quote(s.Spec.ID), err)
 	}
 	for _, h := range r.GetSealedHeaders() {
 		var value vault.Secret

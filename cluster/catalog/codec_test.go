@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/record/recordtest"
 	"github.com/modelgateway/modelgateway/cluster/store"
@@ -93,6 +94,14 @@ func drawSpec(t *rapid.T) catalog.DeploymentSpec {
 		}
 		s.ExtraHeaders[name] = vault.NewSecret(value)
 	}
+	for _, name := range []string{cloud.AWSRegion, cloud.AWSSecretAccessKey, cloud.VertexCredentials} {
+		if value := text.Draw(t, name); value != "" {
+			if s.Cloud == nil {
+				s.Cloud = map[string]vault.Secret{}
+			}
+			s.Cloud[name] = vault.NewSecret(value)
+		}
+	}
 	return s
 }
 
@@ -133,6 +142,17 @@ func TestRecordsRoundTrip(t *testing.T) {
 				want.Sealed.Headers = map[string][]byte{}
 			}
 			want.Sealed.Headers[h.GetName()] = h.GetSealed()
+		}
+		for _, v := range records[0].GetSealedSettings() {
+			if want.Sealed.Cloud == nil {
+				want.Sealed.Cloud = map[string][]byte{}
+			}
+			want.Sealed.Cloud[v.GetName()] = v.GetSealed()
+		}
+		for _, v := range records[0].GetSettings() {
+			if v.GetName() != cloud.AWSRegion {
+				t.Fatalf("%s is not sealed", v.GetName())
+			}
 		}
 		if diff := cmp.Diff(want, got, cmp.AllowUnexported(vault.Secret{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Fatalf("error %v, deployment (-want +got)\n%s", err, diff)

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 
 	"google.golang.org/protobuf/proto"
@@ -21,14 +22,16 @@ type Credential struct {
 	APIKey       vault.Secret
 	APIBase      string
 	Organization string
-	Info         string // a free JSON object; empty for none
-	SealedKey    []byte // APIKey as the state has it
+	Cloud        map[string]vault.Secret // settings of an account at a cloud, not empty; nobody changes the map
+	Info         string                  // a free JSON object; empty for none
+	SealedKey    []byte                  // APIKey as the state has it
+	SealedCloud  map[string][]byte       // the secrets in Cloud as the state has them
 	record.Meta
 
-	locked error // why this node cannot open APIKey
+	locked error // why this node cannot open one of its secrets
 }
 
-// Locked is why this node cannot open the credential's key; nil if it can.
+// Locked is why this node cannot open one of the credential's secrets; nil if it can.
 func (c *Credential) Locked() error { return c.locked }
 
 // Names of a credential's values in its record.
@@ -53,22 +56,32 @@ func credentialContext(name, value string) string { return "credential/" + name 
 // toCredentialRecord returns a credential as the state keeps it, without a stamp. A
 // key that is as it was is not sealed again.
 func toCredentialRecord(c, before *Credential, seal vault.Seal) (*clusterv1.Credential, error) {
+	settings := storedSettings{context: func(name string) string { return credentialContext(c.Name, name) }}
+	if before != nil {
+		settings.values, settings.sealed = before.Cloud, before.SealedCloud
+	}
+	sealed, err := settings.seal(c.Cloud, seal)
+	if err != nil {
+		return nil, fmt.Errorf("the credential %s: %w", quote(c.Name), err)
+	}
+	c.SealedCloud = sealed
 	switch {
 	case c.APIKey.IsEmpty(): // it has none, or this node cannot open it
 		return sealedRecord(c, c.SealedKey), nil
 	case before != nil && before.APIKey.Equal(c.APIKey.Reveal()):
 		return sealedRecord(c, before.SealedKey), nil
 	}
-	sealed, err := seal(c.APIKey, credentialContext(c.Name, valueKey))
+	sealedKey, err := seal(c.APIKey, credentialContext(c.Name, valueKey))
 	if err != nil {
 		return nil, fmt.Errorf("sealing the api_key of the credential %s: %w", quote(c.Name), err)
 	}
-	return sealedRecord(c, sealed), nil
+	return sealedRecord(c, sealedKey), nil
 }
 
-// sealedRecord is a credential's record with a key that is sealed already.
+// sealedRecord is a credential's record with secrets that are sealed already.
 func sealedRecord(c *Credential, sealed []byte) *clusterv1.Credential {
 	r := &clusterv1.Credential{Name: c.Name, InfoJson: c.Info}
+	r.Settings, r.SealedSettings = settingsRecord(c.Cloud, c.SealedCloud)
 	if len(sealed) > 0 {
 		r.SealedValues = []*clusterv1.SealedValue{{Name: valueKey, Sealed: sealed}}
 	}
@@ -104,6 +117,11 @@ func readCredential(value []byte, open vault.Open) (*Credential, error) {
 		if c.APIKey, c.locked = open(c.SealedKey, credentialContext(c.Name, valueKey)); c.locked != nil {
 			c.locked = fmt.Errorf("opening the api_key of the credential %s: %w", quote(c.Name), c.locked)
 		}
+	}
+	var err error
+	settings := storedSettings{context: func(name string) string { return credentialContext(c.Name, name) }}
+	if c.Cloud, c.SealedCloud, err = settings.open(r.GetSettings(), r.GetSealedSettings(), open); err != nil {
+		c.locked = fmt.Errorf("the credential %s: %w", quote(c.Name), err)
 	}
 	return c, nil
 }
@@ -172,6 +190,10 @@ func (b *builder) borrow(at string, s *DeploymentSpec) *DeploymentSpec {
 	}
 	if full.Organization == "" {
 		full.Organization = c.Organization
+	}
+	if len(c.Cloud) > 0 {
+		full.Cloud = maps.Clone(c.Cloud)
+		maps.Copy(full.Cloud, s.Cloud)
 	}
 	return &full
 }

@@ -100,6 +100,7 @@ func putCredential(tx *record.Txn, of, before *Credential, seal vault.Seal) (*Cr
 	if !validOrganization(of.Organization) {
 		p.add("credential_values.organization", codeInvalid, "%s", wrongOrganization)
 	}
+	p.values(of.Cloud)
 	if err := p.err(); err != nil {
 		return nil, err
 	}
@@ -112,7 +113,7 @@ func putCredential(tx *record.Txn, of, before *Credential, seal vault.Seal) (*Cr
 		return nil, err
 	}
 	tx.Put(credentialAt(of.Name), r)
-	if !of.APIKey.IsEmpty() {
+	if !of.APIKey.IsEmpty() && len(of.SealedCloud) == countSecrets(of.Cloud) {
 		of.locked = nil
 	}
 	of.Meta = tx.Stamped(meta)

@@ -21,6 +21,7 @@ func New(spec Spec, providers Providers, list *price.List) (*Catalog, error) {
 		return nil, &fault.Error{Op: "catalog", Kind: fault.Internal, Err: err}
 	}
 	b := empty(providers, list).change()
+	b.file = true
 	b.router = &router{spec: spec.Router, file: spec.Router}
 	b.problems.router(b.router)
 	sound := len(b.problems.list)

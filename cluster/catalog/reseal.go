@@ -85,9 +85,13 @@ func (r *resealing) value(sealed *[]byte, context string) bool {
 }
 
 func (r *resealing) credential(c *Credential) {
-	sealed := c.SealedKey
-	if r.value(&sealed, credentialContext(c.Name, valueKey)) {
-		r.put(credentialAt(c.Name), c.Revision, sealedRecord(c, sealed))
+	of := sealedRecord(c, c.SealedKey)
+	changed := false
+	for _, v := range slices.Concat(of.GetSealedValues(), of.GetSealedSettings()) {
+		changed = r.value(&v.Sealed, credentialContext(c.Name, v.GetName())) || changed
+	}
+	if changed && r.err == nil {
+		r.put(credentialAt(c.Name), c.Revision, of)
 	}
 }
 
@@ -96,6 +100,9 @@ func (r *resealing) deployment(of *clusterv1.Deployment, revision uint64) {
 	changed := r.value(&of.SealedApiKey, keyContext(of.GetId()))
 	for _, h := range of.GetSealedHeaders() {
 		changed = r.value(&h.Sealed, headerContext(of.GetId(), h.GetName())) || changed
+	}
+	for _, v := range of.GetSealedSettings() {
+		changed = r.value(&v.Sealed, settingContext(of.GetId(), v.GetName())) || changed
 	}
 	if changed && r.err == nil {
 		r.put(deploymentAt(idOf(of)), revision, of)
@@ -117,6 +124,7 @@ func (s *Stored) record() *clusterv1.Deployment {
 	for _, name := range slices.Sorted(maps.Keys(s.Spec.ExtraHeaders)) {
 		r.SealedHeaders = append(r.SealedHeaders, &clusterv1.SealedValue{Name: name, Sealed: s.Sealed.Headers[name]})
 	}
+	r.Settings, r.SealedSettings = settingsRecord(s.Spec.Cloud, s.Sealed.Cloud)
 	r.Stamp = &clusterv1.Stamp{
 		CreatedUnixNano: record.Nanos(s.CreatedAt), CreatedBy: s.CreatedBy, UpdatedUnixNano: record.Nanos(s.UpdatedAt), Revision: s.Revision,
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/record"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 )
@@ -22,7 +23,9 @@ func TestReseal(t *testing.T) {
 		}
 	}
 	must(func(tx *record.Txn) error {
-		_, err := w.now.CreateCredential(tx, catalog.Credential{Name: "c", APIKey: vault.NewSecret("k")}, seal)
+		_, err := w.now.CreateCredential(tx, catalog.Credential{Name: "c", APIKey: vault.NewSecret("k"), Cloud: map[string]vault.Secret{
+			cloud.AzureTenant: vault.NewSecret("t"), cloud.AzureClientSecret: vault.NewSecret("s"),
+		}}, seal)
 		return err
 	})
 	for i := range 60 {
@@ -48,7 +51,7 @@ func TestReseal(t *testing.T) {
 		})
 		done, more = done+r.Done, r.More
 	}
-	if done != 61 || rounds < 2 || w.now.Len() != 3 { // open does not know the new form
+	if done != 62 || rounds < 2 || w.now.Len() != 3 { // open does not know the new form
 		t.Errorf("%d sealed again in %d rounds", done, rounds)
 	}
 	var r catalog.Resealed
@@ -59,7 +62,7 @@ func TestReseal(t *testing.T) {
 		}
 		return err
 	})
-	if r != (catalog.Resealed{Already: 61}) {
+	if r != (catalog.Resealed{Already: 62}) {
 		t.Errorf("%+v", r)
 	}
 	damaged := func([]byte, string) ([]byte, bool, error) { return nil, false, vault.ErrDamaged }

@@ -24,6 +24,7 @@ type Stored struct {
 type Sealed struct {
 	APIKey  []byte
 	Headers map[string][]byte // by the names in ExtraHeaders
+	Cloud   map[string][]byte // the secret settings, by the names in Cloud
 }
 
 // NewDeploymentID returns a fresh random id: 32 hex digits. Deployments that are

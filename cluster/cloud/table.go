@@ -50,6 +50,9 @@ type Setting struct {
 	Text   string // its meaning, for the documentation
 }
 
+// Addresses are the settings that lead to a host, which gets what is made of secrets.
+func Addresses() []string { return []string{AWSTokenEndpoint, AWSRuntimeEndpoint, AzureAuthority} }
+
 // Table lists the settings, by cloud.
 func Table() []Setting {
 	return []Setting{

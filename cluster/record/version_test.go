@@ -27,6 +27,9 @@ func TestVersionOfATransaction(t *testing.T) {
 		"a field of a message in a list": {
 			[]proto.Message{&clusterv1.Team{Limits: &clusterv1.Limits{Models: []*clusterv1.ModelLimits{{}, {Resolved: true}}}}}, 2,
 		},
+		"a setting of a cloud": {
+			[]proto.Message{&clusterv1.Deployment{Settings: []*clusterv1.NamedValue{{Name: "aws_region_name", Value: "eu-west-1"}}}}, 9,
+		},
 		"no record": {nil, 1},
 	} {
 		tx := record.NewTxn(time.Unix(1, 0), "ada")

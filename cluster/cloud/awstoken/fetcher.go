@@ -1,7 +1,6 @@
 package awstoken
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -36,12 +35,12 @@ const (
 type Fetcher struct {
 	settings cloud.Settings
 	client   *http.Client // of token services
-	machine  *http.Client // of metadata services
+	clients  *outbound.Clients
 }
 
 // New returns the fetcher of a credential.
 func New(of cloud.Credential, clients *outbound.Clients) *Fetcher {
-	return &Fetcher{settings: of.Settings, client: clients.For(of), machine: clients.Machine()}
+	return &Fetcher{settings: of.Settings, client: clients.For(of), clients: clients}
 }
 
 // Fetch gets a key.
@@ -59,8 +58,8 @@ func (f *Fetcher) Fetch(ctx context.Context) (cloud.Token, error) {
 
 func (f *Fetcher) fetch(ctx context.Context) (aws.Credentials, error) {
 	role := f.settings.Get(cloud.AWSRole)
-	if token := f.settings.Secret(cloud.AWSWebIdentityToken); !token.IsEmpty() {
-		return stscreds.NewWebIdentityRoleProvider(f.sts(nil), role, identity(token), func(o *stscreds.WebIdentityRoleOptions) {
+	if !f.settings.Secret(cloud.AWSWebIdentityToken).IsEmpty() {
+		return stscreds.NewWebIdentityRoleProvider(f.sts(nil), role, webIdentity{f}, func(o *stscreds.WebIdentityRoleOptions) {
 			o.RoleSessionName = f.session()
 		}).Retrieve(ctx)
 	}
@@ -90,7 +89,7 @@ func (f *Fetcher) base(ctx context.Context) (aws.CredentialsProvider, error) {
 		return credentials.NewStaticCredentialsProvider(id.Reveal(), f.settings.Secret(cloud.AWSSecretAccessKey).Reveal(), f.settings.Secret(cloud.AWSSessionToken).Reveal()), nil
 	}
 	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(f.machine),
+		config.WithHTTPClient(f.clients.Machine()),
 		config.WithRetryer(once),
 		config.WithRegion(f.region()),
 	}
@@ -121,18 +120,13 @@ func (f *Fetcher) sts(keys aws.CredentialsProvider) *sts.Client {
 // once makes no further attempts: the manager of the tokens does.
 func once() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
 
-// webIdentity is a web identity token, or the file that has it.
-type webIdentity struct{ value string }
-
-func identity(s vault.Secret) webIdentity { return webIdentity{s.Reveal()} }
+// webIdentity returns the web identity token that the settings have or refer to.
+type webIdentity struct{ f *Fetcher }
 
 // GetIdentityToken returns the token.
 func (w webIdentity) GetIdentityToken() ([]byte, error) {
-	if !cloud.IsFile(cloud.AWSWebIdentityToken, w.value) {
-		return []byte(w.value), nil
-	}
-	token, err := outbound.ReadFile(cloud.AWSWebIdentityToken, w.value)
-	return bytes.TrimSpace(token), err
+	token, err := w.f.clients.Identity(cloud.AWSWebIdentityToken, w.f.settings.Secret(cloud.AWSWebIdentityToken).Reveal())
+	return []byte(token), err
 }
 
 // explain returns an error for operators.

@@ -34,13 +34,12 @@ const (
 type Fetcher struct {
 	settings cloud.Settings
 	client   *http.Client // of Entra ID
-	machine  *http.Client // of metadata services
-	environ  func(name string) string
+	clients  *outbound.Clients
 }
 
 // New returns the fetcher of a credential.
 func New(of cloud.Credential, clients *outbound.Clients) *Fetcher {
-	return &Fetcher{of.Settings, clients.For(of), clients.Machine(), clients.Environ}
+	return &Fetcher{of.Settings, clients.For(of), clients}
 }
 
 // Fetch gets a token.
@@ -75,7 +74,9 @@ func (f *Fetcher) credential() (azcore.TokenCredential, error) {
 		return azidentity.NewClientCertificateCredential(tenant, client, chain, key,
 			&azidentity.ClientCertificateCredentialOptions{ClientOptions: f.options(f.client), DisableInstanceDiscovery: true, SendCertificateChain: true})
 	case f.settings.Get(cloud.AzureFederatedFile) != "":
-		return f.federated(tenant, client, f.settings.Get(cloud.AzureFederatedFile))
+		return f.federated(tenant, client, cloud.AzureFederatedFile, f.settings.Get(cloud.AzureFederatedFile))
+	case refers(f.settings.Secret(cloud.AzureADToken)):
+		return f.federated(tenant, client, cloud.AzureADToken, f.settings.Secret(cloud.AzureADToken).Reveal())
 	case !f.settings.Secret(cloud.AzureADToken).IsEmpty():
 		return nil, nil
 	}
@@ -85,21 +86,26 @@ func (f *Fetcher) credential() (azcore.TokenCredential, error) {
 // ofMachine returns the identity of the gateway's machine: a workload identity that the platform has put into the
 // environment, or a managed identity.
 func (f *Fetcher) ofMachine(tenant, client string) (azcore.TokenCredential, error) {
-	if file := f.environ("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
-		return f.federated(cmp.Or(tenant, f.environ("AZURE_TENANT_ID")), cmp.Or(client, f.environ("AZURE_CLIENT_ID")), file)
+	if file := f.clients.Environ("AZURE_FEDERATED_TOKEN_FILE"); file != "" {
+		return f.federated(cmp.Or(tenant, f.clients.Environ("AZURE_TENANT_ID")), cmp.Or(client, f.clients.Environ("AZURE_CLIENT_ID")), cloud.AzureFederatedFile, file)
 	}
-	o := &azidentity.ManagedIdentityCredentialOptions{ClientOptions: f.options(f.machine)}
+	o := &azidentity.ManagedIdentityCredentialOptions{ClientOptions: f.options(f.clients.Machine())}
 	if client != "" {
 		o.ID = azidentity.ClientID(client)
 	}
 	return azidentity.NewManagedIdentityCredential(o)
 }
 
-func (f *Fetcher) federated(tenant, client, file string) (azcore.TokenCredential, error) {
-	read := func(context.Context) (string, error) {
-		token, err := outbound.ReadFile(cloud.AzureFederatedFile, file)
-		return strings.TrimSpace(string(token)), err
-	}
+// refers reports whether a token is not the one of Entra ID, but refers to one of another issuer that Entra ID accepts.
+func refers(token vault.Secret) bool {
+	_, elsewhere := cloud.ReferenceOf(cloud.AzureADToken, token.Reveal())
+	return elsewhere
+}
+
+// federated returns the identity of an application that another issuer vouches for. A setting has the issuer's token, or
+// refers to it.
+func (f *Fetcher) federated(tenant, client, setting, value string) (azcore.TokenCredential, error) {
+	read := func(context.Context) (string, error) { return f.clients.Identity(setting, value) }
 	return azidentity.NewClientAssertionCredential(tenant, client, read, &azidentity.ClientAssertionCredentialOptions{ClientOptions: f.options(f.client), DisableInstanceDiscovery: true})
 }
 
@@ -122,7 +128,7 @@ func (f *Fetcher) certificate() ([]*x509.Certificate, crypto.PrivateKey, error) 
 
 func (f *Fetcher) options(client *http.Client) azcore.ClientOptions {
 	return azcore.ClientOptions{
-		Cloud:     azcloud.Configuration{ActiveDirectoryAuthorityHost: cmp.Or(f.settings.Get(cloud.AzureAuthority), f.environ("AZURE_AUTHORITY_HOST"), publicHost)},
+		Cloud:     azcloud.Configuration{ActiveDirectoryAuthorityHost: cmp.Or(f.settings.Get(cloud.AzureAuthority), f.clients.Environ("AZURE_AUTHORITY_HOST"), publicHost)},
 		Transport: client,
 		Retry:     policy.RetryOptions{MaxRetries: -1}, // the manager of the tokens tries again
 	}

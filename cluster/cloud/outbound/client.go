@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -94,6 +95,34 @@ func metadataServices(environ func(string) string) []netip.Addr {
 
 // Environ returns a variable of the environment of this process.
 func (c *Clients) Environ(name string) string { return c.environ(name) }
+
+// Identity returns the token of an identity provider that a setting has or refers to.
+func (c *Clients) Identity(setting, value string) (string, error) {
+	at, elsewhere := cloud.ReferenceOf(setting, value)
+	switch {
+	case !elsewhere:
+		return value, nil
+	case at.Variable != "":
+		return present(setting, at.Variable, c.environ(at.Variable))
+	case at.FileOf != "":
+		file, err := present(setting, at.FileOf, c.environ(at.FileOf))
+		if err != nil {
+			return "", err
+		}
+		at.File = file
+	case at.File == "":
+		return "", fmt.Errorf("%s refers to a token in a way that the gateway does not know; write the path of a file with the token", setting)
+	}
+	token, err := ReadFile(setting, at.File)
+	return strings.TrimSpace(string(token)), err
+}
+
+func present(setting, variable, value string) (string, error) {
+	if value == "" {
+		return "", fmt.Errorf("%s refers to %s, which the environment of the gateway does not have", setting, variable)
+	}
+	return value, nil
+}
 
 // maxFile bounds a file with a credential, in bytes.
 const maxFile = 64 << 10

@@ -36,6 +36,10 @@ type Credential struct {
 	Values []*NamedValue `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
 	// Free JSON object; empty for none.
 	InfoJson string `protobuf:"bytes,4,opt,name=info_json,json=infoJson,proto3" json:"info_json,omitempty"`
+	// Settings of an account at a cloud that are no secrets, sorted.
+	Settings []*NamedValue `protobuf:"bytes,5,rep,name=settings,proto3" json:"settings,omitempty"`
+	// The secret ones, sorted, each sealed with "credential/<name>/<value's name>" as context.
+	SealedSettings []*SealedValue `protobuf:"bytes,6,rep,name=sealed_settings,json=sealedSettings,proto3" json:"sealed_settings,omitempty"`
 	// Who made it, and when.
 	Stamp         *Stamp `protobuf:"bytes,100,opt,name=stamp,proto3" json:"stamp,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -98,6 +102,20 @@ func (x *Credential) GetInfoJson() string {
 		return x.InfoJson
 	}
 	return ""
+}
+
+func (x *Credential) GetSettings() []*NamedValue {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *Credential) GetSealedSettings() []*SealedValue {
+	if x != nil {
+		return x.SealedSettings
+	}
+	return nil
 }
 
 func (x *Credential) GetStamp() *Stamp {
@@ -1232,13 +1250,15 @@ var File_cluster_v1_resource_proto protoreflect.FileDescriptor
 const file_cluster_v1_resource_proto_rawDesc = "" +
 	"\n" +
 	"\x19cluster/v1/resource.proto\x12\n" +
-	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xd4\x01\n" +
+	"cluster.v1\x1a\x16cluster/v1/state.proto\x1a\x18cluster/v1/version.proto\"\xd6\x02\n" +
 	"\n" +
 	"Credential\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12<\n" +
 	"\rsealed_values\x18\x02 \x03(\v2\x17.cluster.v1.SealedValueR\fsealedValues\x12.\n" +
 	"\x06values\x18\x03 \x03(\v2\x16.cluster.v1.NamedValueR\x06values\x12\x1b\n" +
-	"\tinfo_json\x18\x04 \x01(\tR\binfoJson\x12'\n" +
+	"\tinfo_json\x18\x04 \x01(\tR\binfoJson\x128\n" +
+	"\bsettings\x18\x05 \x03(\v2\x16.cluster.v1.NamedValueB\x04\x88\xb5\x18\tR\bsettings\x12F\n" +
+	"\x0fsealed_settings\x18\x06 \x03(\v2\x17.cluster.v1.SealedValueB\x04\x88\xb5\x18\tR\x0esealedSettings\x12'\n" +
 	"\x05stamp\x18d \x01(\v2\x11.cluster.v1.StampR\x05stamp\"\xd7\x01\n" +
 	"\tGuardrail\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
@@ -1373,25 +1393,27 @@ var file_cluster_v1_resource_proto_goTypes = []any{
 var file_cluster_v1_resource_proto_depIdxs = []int32{
 	14, // 0: cluster.v1.Credential.sealed_values:type_name -> cluster.v1.SealedValue
 	15, // 1: cluster.v1.Credential.values:type_name -> cluster.v1.NamedValue
-	16, // 2: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
-	2,  // 3: cluster.v1.Guardrail.engines:type_name -> cluster.v1.GuardrailEngine
-	16, // 4: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
-	3,  // 5: cluster.v1.GuardrailEngine.recognizers:type_name -> cluster.v1.GuardrailRecognizer
-	5,  // 6: cluster.v1.Prompt.labels:type_name -> cluster.v1.PromptLabel
-	16, // 7: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
-	6,  // 8: cluster.v1.PromptLabel.shares:type_name -> cluster.v1.PromptShare
-	8,  // 9: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
-	16, // 10: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
-	10, // 11: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
-	16, // 12: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
-	16, // 13: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
-	16, // 14: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
-	16, // 15: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
-	16, // [16:16] is the sub-list for method output_type
-	16, // [16:16] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	15, // 2: cluster.v1.Credential.settings:type_name -> cluster.v1.NamedValue
+	14, // 3: cluster.v1.Credential.sealed_settings:type_name -> cluster.v1.SealedValue
+	16, // 4: cluster.v1.Credential.stamp:type_name -> cluster.v1.Stamp
+	2,  // 5: cluster.v1.Guardrail.engines:type_name -> cluster.v1.GuardrailEngine
+	16, // 6: cluster.v1.Guardrail.stamp:type_name -> cluster.v1.Stamp
+	3,  // 7: cluster.v1.GuardrailEngine.recognizers:type_name -> cluster.v1.GuardrailRecognizer
+	5,  // 8: cluster.v1.Prompt.labels:type_name -> cluster.v1.PromptLabel
+	16, // 9: cluster.v1.Prompt.stamp:type_name -> cluster.v1.Stamp
+	6,  // 10: cluster.v1.PromptLabel.shares:type_name -> cluster.v1.PromptShare
+	8,  // 11: cluster.v1.PromptVersion.messages:type_name -> cluster.v1.PromptMessage
+	16, // 12: cluster.v1.PromptVersion.stamp:type_name -> cluster.v1.Stamp
+	10, // 13: cluster.v1.Keyring.roots:type_name -> cluster.v1.WrappedRoot
+	16, // 14: cluster.v1.Keyring.stamp:type_name -> cluster.v1.Stamp
+	16, // 15: cluster.v1.Replay.stamp:type_name -> cluster.v1.Stamp
+	16, // 16: cluster.v1.Claim.stamp:type_name -> cluster.v1.Stamp
+	16, // 17: cluster.v1.Mark.stamp:type_name -> cluster.v1.Stamp
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_resource_proto_init() }

@@ -269,9 +269,13 @@ type Deployment struct {
 	// Requests in flight; 0: the router's default.
 	MaxParallelRequests int64 `protobuf:"varint,22,opt,name=max_parallel_requests,json=maxParallelRequests,proto3" json:"max_parallel_requests,omitempty"`
 	// The ids of the guardrails that apply to requests which may reach it.
-	Guardrails    []string `protobuf:"bytes,23,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Guardrails []string `protobuf:"bytes,23,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	// Settings of its account at a cloud that are no secrets, sorted.
+	Settings []*NamedValue `protobuf:"bytes,24,rep,name=settings,proto3" json:"settings,omitempty"`
+	// The secret ones, sorted, each sealed with "deployment/<id>/setting/<name>" as context.
+	SealedSettings []*SealedValue `protobuf:"bytes,25,rep,name=sealed_settings,json=sealedSettings,proto3" json:"sealed_settings,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -461,6 +465,20 @@ func (x *Deployment) GetMaxParallelRequests() int64 {
 func (x *Deployment) GetGuardrails() []string {
 	if x != nil {
 		return x.Guardrails
+	}
+	return nil
+}
+
+func (x *Deployment) GetSettings() []*NamedValue {
+	if x != nil {
+		return x.Settings
+	}
+	return nil
+}
+
+func (x *Deployment) GetSealedSettings() []*SealedValue {
+	if x != nil {
+		return x.SealedSettings
 	}
 	return nil
 }
@@ -1677,7 +1695,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\xb6\x06\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\xb8\a\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1709,7 +1727,9 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x15max_parallel_requests\x18\x16 \x01(\x03B\x04\x88\xb5\x18\x02R\x13maxParallelRequests\x12$\n" +
 	"\n" +
 	"guardrails\x18\x17 \x03(\tB\x04\x88\xb5\x18\bR\n" +
-	"guardrails\"\xb8\a\n" +
+	"guardrails\x128\n" +
+	"\bsettings\x18\x18 \x03(\v2\x16.cluster.v1.NamedValueB\x04\x88\xb5\x18\tR\bsettings\x12F\n" +
+	"\x0fsealed_settings\x18\x19 \x03(\v2\x17.cluster.v1.SealedValueB\x04\x88\xb5\x18\tR\x0esealedSettings\"\xb8\a\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +
@@ -1881,26 +1901,28 @@ var file_cluster_v1_state_proto_depIdxs = []int32{
 	0,  // 0: cluster.v1.Deployment.prices:type_name -> cluster.v1.NamedValue
 	1,  // 1: cluster.v1.Deployment.sealed_headers:type_name -> cluster.v1.SealedValue
 	2,  // 2: cluster.v1.Deployment.stamp:type_name -> cluster.v1.Stamp
-	2,  // 3: cluster.v1.VirtualKey.stamp:type_name -> cluster.v1.Stamp
-	0,  // 4: cluster.v1.VirtualKey.aliases:type_name -> cluster.v1.NamedValue
-	6,  // 5: cluster.v1.VirtualKey.limits:type_name -> cluster.v1.Limits
-	5,  // 6: cluster.v1.VirtualKey.prompts:type_name -> cluster.v1.PromptRules
-	7,  // 7: cluster.v1.Limits.models:type_name -> cluster.v1.ModelLimits
-	9,  // 8: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
-	10, // 9: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
-	11, // 10: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
-	9,  // 11: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
-	11, // 12: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
-	11, // 13: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
-	2,  // 14: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
-	0,  // 15: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
-	12, // 16: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
-	2,  // 17: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	0,  // 3: cluster.v1.Deployment.settings:type_name -> cluster.v1.NamedValue
+	1,  // 4: cluster.v1.Deployment.sealed_settings:type_name -> cluster.v1.SealedValue
+	2,  // 5: cluster.v1.VirtualKey.stamp:type_name -> cluster.v1.Stamp
+	0,  // 6: cluster.v1.VirtualKey.aliases:type_name -> cluster.v1.NamedValue
+	6,  // 7: cluster.v1.VirtualKey.limits:type_name -> cluster.v1.Limits
+	5,  // 8: cluster.v1.VirtualKey.prompts:type_name -> cluster.v1.PromptRules
+	7,  // 9: cluster.v1.Limits.models:type_name -> cluster.v1.ModelLimits
+	9,  // 10: cluster.v1.RouterSettings.retry_on:type_name -> cluster.v1.StringList
+	10, // 11: cluster.v1.RouterSettings.model_group_alias:type_name -> cluster.v1.AliasList
+	11, // 12: cluster.v1.RouterSettings.fallbacks:type_name -> cluster.v1.FallbackList
+	9,  // 13: cluster.v1.RouterSettings.default_fallbacks:type_name -> cluster.v1.StringList
+	11, // 14: cluster.v1.RouterSettings.context_window_fallbacks:type_name -> cluster.v1.FallbackList
+	11, // 15: cluster.v1.RouterSettings.content_policy_fallbacks:type_name -> cluster.v1.FallbackList
+	2,  // 16: cluster.v1.RouterSettings.stamp:type_name -> cluster.v1.Stamp
+	0,  // 17: cluster.v1.AliasList.values:type_name -> cluster.v1.NamedValue
+	12, // 18: cluster.v1.FallbackList.values:type_name -> cluster.v1.Fallback
+	2,  // 19: cluster.v1.RetiredNode.stamp:type_name -> cluster.v1.Stamp
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_state_proto_init() }

@@ -148,7 +148,7 @@ type CreateCredentialRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name.
 	CredentialName string `protobuf:"bytes,1,opt,name=credential_name,json=credentialName,proto3" json:"credential_name,omitempty"`
-	// The values by their names in gateway_params: api_key, and api_base or organization if they go with it. api_key is stored sealed and never shown.
+	// The values by their names in gateway_params: api_key, api_base, organization, and settings of an account at a cloud, such as aws_region_name. Secrets are stored sealed and never shown.
 	CredentialValues map[string]string `protobuf:"bytes,2,rep,name=credential_values,json=credentialValues,proto3" json:"credential_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	CredentialInfo *structpb.Struct `protobuf:"bytes,3,opt,name=credential_info,json=credentialInfo,proto3" json:"credential_info,omitempty"`
@@ -341,7 +341,7 @@ type UpdateCredentialRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name.
 	CredentialName string `protobuf:"bytes,1,opt,name=credential_name,json=credentialName,proto3" json:"credential_name,omitempty"`
-	// The values by their names in gateway_params: api_key, and api_base or organization if they go with it. api_key is stored sealed and never shown.
+	// The values by their names in gateway_params: api_key, api_base, organization, and settings of an account at a cloud, such as aws_region_name. An empty value clears it. Secrets are stored sealed and never shown.
 	CredentialValues map[string]string `protobuf:"bytes,2,rep,name=credential_values,json=credentialValues,proto3" json:"credential_values,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	// A free JSON object that is kept with it, 64 KiB at most.
 	CredentialInfo *structpb.Struct `protobuf:"bytes,3,opt,name=credential_info,json=credentialInfo,proto3" json:"credential_info,omitempty"`
@@ -651,10 +651,10 @@ const file_gateway_v1_credential_proto_rawDesc = "" +
 	"\brevision\x186 \x01(\x01R\brevision\x1aC\n" +
 	"\x15CredentialValuesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc3\x03\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xc2\x03\n" +
 	"\x17CreateCredentialRequest\x12k\n" +
-	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\x12\xb3\x01\n" +
-	"\x11credential_values\x18\x02 \x03(\v29.gateway.v1.CreateCredentialRequest.CredentialValuesEntryBK\xbaHH\x9a\x01E\b\x01\x10\x14\"#r!R\aapi_keyR\bapi_baseR\forganization*\x1ar\x18\x10\x01\x18\x80\x80\x01\x92\x02\x0fsk-provider-keyR\x10credentialValues\x12@\n" +
+	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\x12\xb2\x01\n" +
+	"\x11credential_values\x18\x02 \x03(\v29.gateway.v1.CreateCredentialRequest.CredentialValuesEntryBJ\xbaHG\x9a\x01D\b\x01\x10\x1e\"$r\"2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\aapi_key*\x18r\x16(\x80\x80\x04\x92\x02\x0fsk-provider-keyR\x10credentialValues\x12@\n" +
 	"\x0fcredential_info\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x0ecredentialInfo\x1aC\n" +
 	"\x15CredentialValuesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
@@ -663,10 +663,10 @@ const file_gateway_v1_credential_proto_rawDesc = "" +
 	"\x17ListCredentialsResponse\x12>\n" +
 	"\vcredentials\x18\x01 \x03(\v2\x1c.gateway.v1.CredentialRecordR\vcredentials\"\x83\x01\n" +
 	"\x14GetCredentialRequest\x12k\n" +
-	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\"\xc1\x04\n" +
+	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\"\xc0\x04\n" +
 	"\x17UpdateCredentialRequest\x12k\n" +
-	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\x12\xb1\x01\n" +
-	"\x11credential_values\x18\x02 \x03(\v29.gateway.v1.UpdateCredentialRequest.CredentialValuesEntryBI\xbaHF\x9a\x01C\x10\x14\"#r!R\aapi_keyR\bapi_baseR\forganization*\x1ar\x18\x10\x01\x18\x80\x80\x01\x92\x02\x0fsk-provider-keyR\x10credentialValues\x12@\n" +
+	"\x0fcredential_name\x18\x01 \x01(\tBB\xbaH?\xc8\x01\x01r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionR\x0ecredentialName\x12\xb0\x01\n" +
+	"\x11credential_values\x18\x02 \x03(\v29.gateway.v1.UpdateCredentialRequest.CredentialValuesEntryBH\xbaHE\x9a\x01B\x10\x1e\"$r\"2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\aapi_key*\x18r\x16(\x80\x80\x04\x92\x02\x0fsk-provider-keyR\x10credentialValues\x12@\n" +
 	"\x0fcredential_info\x18\x03 \x01(\v2\x17.google.protobuf.StructR\x0ecredentialInfo\x12&\n" +
 	"\x05clear\x18< \x03(\tB\x10\xbaH\r\x92\x01\n" +
 	"\x10d\"\x06r\x04\x10\x01\x18@R\x05clear\x12F\n" +

@@ -126,8 +126,13 @@ type ModelParams struct {
 	Organization *string `protobuf:"bytes,16,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
 	// Requests in flight at the deployment; 0 for the router's default_max_parallel_requests. A deployment at its limit gets no further request.
 	MaxParallelRequests *float64 `protobuf:"fixed64,17,opt,name=max_parallel_requests,json=maxParallelRequests,proto3,oneof" json:"max_parallel_requests,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// Settings of the account at AWS, Google Cloud or Azure, by their names in the configuration file, such as
+	// aws_region_name. Over HTTP each may also stand next to the other fields. An empty one is cleared. Secrets are stored sealed and never shown:
+	// answers have [redacted]. Paths of files, profiles and the identity of the gateway's machine are for the
+	// configuration file only.
+	ProviderSettings map[string]string `protobuf:"bytes,18,rep,name=provider_settings,json=providerSettings,proto3" json:"provider_settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *ModelParams) Reset() {
@@ -277,6 +282,13 @@ func (x *ModelParams) GetMaxParallelRequests() float64 {
 		return *x.MaxParallelRequests
 	}
 	return 0
+}
+
+func (x *ModelParams) GetProviderSettings() map[string]string {
+	if x != nil {
+		return x.ProviderSettings
+	}
+	return nil
 }
 
 // ModelInfoInput is what a new deployment may say of itself.
@@ -460,7 +472,7 @@ type UpdateModelRequest struct {
 	ModelId string `protobuf:"bytes,1,opt,name=model_id,json=modelId,proto3" json:"model_id,omitempty"`
 	// The name that callers ask for.
 	ModelName *string `protobuf:"bytes,2,opt,name=model_name,json=modelName,proto3,oneof" json:"model_name,omitempty"`
-	// Where requests go. litellm_params is read as another name of it. What is not given stays, each price by itself;
+	// Where requests go. litellm_params is read as another name of it. What is not given stays, each price and each setting by itself;
 	// extra_headers replaces the headers that there were. A secret that is [redacted], as answers have it, stays as it is.
 	GatewayParams *ModelParams `protobuf:"bytes,3,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
 	// Further facts. What is not given stays.
@@ -577,9 +589,11 @@ type ModelInfo struct {
 	// Of the change that it was changed by last; 0 for one of the configuration file.
 	Revision float64 `protobuf:"fixed64,14,opt,name=revision,proto3" json:"revision,omitempty"`
 	// The guardrails that apply to requests which may reach the deployment: ids, or names for one of the configuration file. Only shown to admins.
-	Guardrails    []string `protobuf:"bytes,15,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Guardrails []string `protobuf:"bytes,15,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
+	// Why this node has no credential for the deployment's provider, so that the deployment gets no requests; empty if it has one. Only shown to admins.
+	CredentialProblem string `protobuf:"bytes,16,opt,name=credential_problem,json=credentialProblem,proto3" json:"credential_problem,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ModelInfo) Reset() {
@@ -715,6 +729,13 @@ func (x *ModelInfo) GetGuardrails() []string {
 		return x.Guardrails
 	}
 	return nil
+}
+
+func (x *ModelInfo) GetCredentialProblem() string {
+	if x != nil {
+		return x.CredentialProblem
+	}
+	return ""
 }
 
 // DeleteModelRequest names a deployment.
@@ -2209,7 +2230,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"model_name\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\tmodelName\x12F\n" +
 	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsB\x06\xbaH\x03\xc8\x01\x01R\rgatewayParams\x129\n" +
 	"\n" +
-	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xc3\f\n" +
+	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xb1\x0e\n" +
 	"\vModelParams\x12J\n" +
 	"\x05model\x18\x01 \x01(\tB/\xbaH,r*\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\ropenai/gpt-4oH\x00R\x05model\x88\x01\x01\x12D\n" +
 	"\bapi_base\x18\x02 \x01(\tB$\xbaH!r\x1f\x18\x80\x10\x92\x02\x19https://api.openai.com/v1H\x01R\aapiBase\x88\x01\x01\x129\n" +
@@ -2231,11 +2252,15 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x06prices\x18\x0e \x03(\v2#.gateway.v1.ModelParams.PricesEntryBJ\xbaHG\x9a\x01D\x10\xc8\x01\"\x1br\x192\x17^[a-z][a-z0-9_]{0,127}$*\"r 2\x12^[0-9.eE+-]{1,40}$\x92\x02\t0.0000025R\x06prices\x12m\n" +
 	"\x0fcredential_name\x18\x0f \x01(\tB?\xbaH<r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionH\fR\x0ecredentialName\x88\x01\x01\x12C\n" +
 	"\forganization\x18\x10 \x01(\tB\x1a\xbaH\x17r\x15\x18\x80\x022\b^[!-~]*$\x92\x02\x05org-1H\rR\forganization\x88\x01\x01\x12Y\n" +
-	"\x15max_parallel_requests\x18\x11 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x0eR\x13maxParallelRequests\x88\x01\x01\x1a?\n" +
+	"\x15max_parallel_requests\x18\x11 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x0eR\x13maxParallelRequests\x88\x01\x01\x12\xa6\x01\n" +
+	"\x11provider_settings\x18\x12 \x03(\v2-.gateway.v1.ModelParams.ProviderSettingsEntryBJ\xbaHG\x9a\x01D\x10\x1e\",r*2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\x0faws_region_name*\x12r\x10(\x80\x80\x04\x92\x02\tus-east-1R\x10providerSettings\x1a?\n" +
 	"\x11ExtraHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
 	"\vPricesEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1aC\n" +
+	"\x15ProviderSettingsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01B\b\n" +
 	"\x06_modelB\v\n" +
@@ -2290,7 +2315,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\vif_revision\x18= \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00E@\x19\xff\xff\xff\xff\xff\xff?C)\x00\x00\x00\x00\x00\x00\xf0?H\x01R\n" +
 	"ifRevision\x88\x01\x01B\r\n" +
 	"\v_model_nameB\x0e\n" +
-	"\f_if_revision\"\x84\x05\n" +
+	"\f_if_revision\"\xb3\x05\n" +
 	"\tModelInfo\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x19\n" +
 	"\bdb_model\x18\x02 \x01(\bR\adbModel\x12\x1a\n" +
@@ -2313,7 +2338,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\brevision\x18\x0e \x01(\x01R\brevision\x12\x1e\n" +
 	"\n" +
 	"guardrails\x18\x0f \x03(\tR\n" +
-	"guardrails\x1a9\n" +
+	"guardrails\x12-\n" +
+	"\x12credential_problem\x18\x10 \x01(\tR\x11credentialProblem\x1a9\n" +
 	"\vPricesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\x01R\x05value:\x028\x01\"G\n" +
@@ -2481,7 +2507,7 @@ func file_gateway_v1_model_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_model_proto_rawDescData
 }
 
-var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 33)
+var file_gateway_v1_model_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_gateway_v1_model_proto_goTypes = []any{
 	(*CreateModelRequest)(nil),        // 0: gateway.v1.CreateModelRequest
 	(*ModelParams)(nil),               // 1: gateway.v1.ModelParams
@@ -2514,59 +2540,61 @@ var file_gateway_v1_model_proto_goTypes = []any{
 	(*ReloadCostMapResponse)(nil),     // 28: gateway.v1.ReloadCostMapResponse
 	nil,                               // 29: gateway.v1.ModelParams.ExtraHeadersEntry
 	nil,                               // 30: gateway.v1.ModelParams.PricesEntry
-	nil,                               // 31: gateway.v1.ModelInfo.PricesEntry
-	nil,                               // 32: gateway.v1.ModelCost.PricesEntry
-	(*timestamppb.Timestamp)(nil),     // 33: google.protobuf.Timestamp
+	nil,                               // 31: gateway.v1.ModelParams.ProviderSettingsEntry
+	nil,                               // 32: gateway.v1.ModelInfo.PricesEntry
+	nil,                               // 33: gateway.v1.ModelCost.PricesEntry
+	(*timestamppb.Timestamp)(nil),     // 34: google.protobuf.Timestamp
 }
 var file_gateway_v1_model_proto_depIdxs = []int32{
 	1,  // 0: gateway.v1.CreateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
 	2,  // 1: gateway.v1.CreateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
 	29, // 2: gateway.v1.ModelParams.extra_headers:type_name -> gateway.v1.ModelParams.ExtraHeadersEntry
 	30, // 3: gateway.v1.ModelParams.prices:type_name -> gateway.v1.ModelParams.PricesEntry
-	1,  // 4: gateway.v1.DeploymentRecord.gateway_params:type_name -> gateway.v1.ModelParams
-	5,  // 5: gateway.v1.DeploymentRecord.model_info:type_name -> gateway.v1.ModelInfo
-	1,  // 6: gateway.v1.UpdateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
-	2,  // 7: gateway.v1.UpdateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
-	31, // 8: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
-	33, // 9: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
-	33, // 10: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
-	10, // 11: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
-	1,  // 12: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
-	5,  // 13: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
-	10, // 14: gateway.v1.ListModelInfoPageResponse.data:type_name -> gateway.v1.ModelRecord
-	15, // 15: gateway.v1.ListModelGroupsResponse.data:type_name -> gateway.v1.ModelGroup
-	18, // 16: gateway.v1.GetModelCostResponse.data:type_name -> gateway.v1.ModelCost
-	32, // 17: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
-	21, // 18: gateway.v1.EstimateCostResponse.estimates:type_name -> gateway.v1.CostEstimate
-	1,  // 19: gateway.v1.DiscoverModelsRequest.gateway_params:type_name -> gateway.v1.ModelParams
-	25, // 20: gateway.v1.DiscoverModelsResponse.model_list:type_name -> gateway.v1.DiscoveredModel
-	27, // 21: gateway.v1.DiscoveredModel.gateway_params:type_name -> gateway.v1.DiscoveredParams
-	26, // 22: gateway.v1.DiscoveredModel.model_info:type_name -> gateway.v1.DiscoveredInfo
-	0,  // 23: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
-	4,  // 24: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
-	6,  // 25: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
-	8,  // 26: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
-	11, // 27: gateway.v1.ModelService.ListModelInfoPage:input_type -> gateway.v1.ListModelInfoPageRequest
-	13, // 28: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
-	16, // 29: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
-	19, // 30: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
-	22, // 31: gateway.v1.ModelService.ReloadCostMap:input_type -> gateway.v1.ReloadCostMapRequest
-	23, // 32: gateway.v1.ModelService.DiscoverModels:input_type -> gateway.v1.DiscoverModelsRequest
-	3,  // 33: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
-	3,  // 34: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
-	7,  // 35: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
-	9,  // 36: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
-	12, // 37: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
-	14, // 38: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
-	17, // 39: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
-	20, // 40: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
-	28, // 41: gateway.v1.ModelService.ReloadCostMap:output_type -> gateway.v1.ReloadCostMapResponse
-	24, // 42: gateway.v1.ModelService.DiscoverModels:output_type -> gateway.v1.DiscoverModelsResponse
-	33, // [33:43] is the sub-list for method output_type
-	23, // [23:33] is the sub-list for method input_type
-	23, // [23:23] is the sub-list for extension type_name
-	23, // [23:23] is the sub-list for extension extendee
-	0,  // [0:23] is the sub-list for field type_name
+	31, // 4: gateway.v1.ModelParams.provider_settings:type_name -> gateway.v1.ModelParams.ProviderSettingsEntry
+	1,  // 5: gateway.v1.DeploymentRecord.gateway_params:type_name -> gateway.v1.ModelParams
+	5,  // 6: gateway.v1.DeploymentRecord.model_info:type_name -> gateway.v1.ModelInfo
+	1,  // 7: gateway.v1.UpdateModelRequest.gateway_params:type_name -> gateway.v1.ModelParams
+	2,  // 8: gateway.v1.UpdateModelRequest.model_info:type_name -> gateway.v1.ModelInfoInput
+	32, // 9: gateway.v1.ModelInfo.prices:type_name -> gateway.v1.ModelInfo.PricesEntry
+	34, // 10: gateway.v1.ModelInfo.created_at:type_name -> google.protobuf.Timestamp
+	34, // 11: gateway.v1.ModelInfo.updated_at:type_name -> google.protobuf.Timestamp
+	10, // 12: gateway.v1.ListModelInfoResponse.data:type_name -> gateway.v1.ModelRecord
+	1,  // 13: gateway.v1.ModelRecord.gateway_params:type_name -> gateway.v1.ModelParams
+	5,  // 14: gateway.v1.ModelRecord.model_info:type_name -> gateway.v1.ModelInfo
+	10, // 15: gateway.v1.ListModelInfoPageResponse.data:type_name -> gateway.v1.ModelRecord
+	15, // 16: gateway.v1.ListModelGroupsResponse.data:type_name -> gateway.v1.ModelGroup
+	18, // 17: gateway.v1.GetModelCostResponse.data:type_name -> gateway.v1.ModelCost
+	33, // 18: gateway.v1.ModelCost.prices:type_name -> gateway.v1.ModelCost.PricesEntry
+	21, // 19: gateway.v1.EstimateCostResponse.estimates:type_name -> gateway.v1.CostEstimate
+	1,  // 20: gateway.v1.DiscoverModelsRequest.gateway_params:type_name -> gateway.v1.ModelParams
+	25, // 21: gateway.v1.DiscoverModelsResponse.model_list:type_name -> gateway.v1.DiscoveredModel
+	27, // 22: gateway.v1.DiscoveredModel.gateway_params:type_name -> gateway.v1.DiscoveredParams
+	26, // 23: gateway.v1.DiscoveredModel.model_info:type_name -> gateway.v1.DiscoveredInfo
+	0,  // 24: gateway.v1.ModelService.CreateModel:input_type -> gateway.v1.CreateModelRequest
+	4,  // 25: gateway.v1.ModelService.UpdateModel:input_type -> gateway.v1.UpdateModelRequest
+	6,  // 26: gateway.v1.ModelService.DeleteModel:input_type -> gateway.v1.DeleteModelRequest
+	8,  // 27: gateway.v1.ModelService.ListModelInfo:input_type -> gateway.v1.ListModelInfoRequest
+	11, // 28: gateway.v1.ModelService.ListModelInfoPage:input_type -> gateway.v1.ListModelInfoPageRequest
+	13, // 29: gateway.v1.ModelService.ListModelGroups:input_type -> gateway.v1.ListModelGroupsRequest
+	16, // 30: gateway.v1.ModelService.GetModelCost:input_type -> gateway.v1.GetModelCostRequest
+	19, // 31: gateway.v1.ModelService.EstimateCost:input_type -> gateway.v1.EstimateCostRequest
+	22, // 32: gateway.v1.ModelService.ReloadCostMap:input_type -> gateway.v1.ReloadCostMapRequest
+	23, // 33: gateway.v1.ModelService.DiscoverModels:input_type -> gateway.v1.DiscoverModelsRequest
+	3,  // 34: gateway.v1.ModelService.CreateModel:output_type -> gateway.v1.DeploymentRecord
+	3,  // 35: gateway.v1.ModelService.UpdateModel:output_type -> gateway.v1.DeploymentRecord
+	7,  // 36: gateway.v1.ModelService.DeleteModel:output_type -> gateway.v1.DeleteModelResponse
+	9,  // 37: gateway.v1.ModelService.ListModelInfo:output_type -> gateway.v1.ListModelInfoResponse
+	12, // 38: gateway.v1.ModelService.ListModelInfoPage:output_type -> gateway.v1.ListModelInfoPageResponse
+	14, // 39: gateway.v1.ModelService.ListModelGroups:output_type -> gateway.v1.ListModelGroupsResponse
+	17, // 40: gateway.v1.ModelService.GetModelCost:output_type -> gateway.v1.GetModelCostResponse
+	20, // 41: gateway.v1.ModelService.EstimateCost:output_type -> gateway.v1.EstimateCostResponse
+	28, // 42: gateway.v1.ModelService.ReloadCostMap:output_type -> gateway.v1.ReloadCostMapResponse
+	24, // 43: gateway.v1.ModelService.DiscoverModels:output_type -> gateway.v1.DiscoverModelsResponse
+	34, // [34:44] is the sub-list for method output_type
+	24, // [24:34] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_model_proto_init() }
@@ -2585,7 +2613,7 @@ func file_gateway_v1_model_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_model_proto_rawDesc), len(file_gateway_v1_model_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   33,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
