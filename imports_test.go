@@ -136,10 +136,11 @@ func importRows() []importRow {
 		}},
 		{"extproc/sealed", []string{"extproc/openai", "extproc/splice", "extproc/wire", "cluster/id", "cluster/tenancy", "cluster/vault"}},
 		{"extproc/discover", []string{"cluster/address", "cluster/catalog", "cluster/cloud", "cluster/fault", "extproc/driver", "extproc/provider", "extproc/wire"}},
+		{"extproc/reply", []string{"extproc/message", "extproc/metering", "extproc/redact", "envoy/contract"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/framing", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
-			"extproc/provider", "extproc/redact", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
+			"extproc/provider", "extproc/redact", "extproc/reply", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/guard/engine", []string{"extproc/texts"}},

@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/extproc/frame"
 	"github.com/modelgateway/modelgateway/extproc/message"
-	"github.com/modelgateway/modelgateway/extproc/pipeline"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 )
 
 // receive processes the provider's response: the headers in m, and what follows them.
@@ -48,7 +48,7 @@ func (d *session) receive(ctx context.Context, m *frame.Message) error {
 // Where the content shows the end, body does not wait for Envoy to report it. A response that
 // ends with trailers (HTTP/2) has no last piece, and Envoy sends the trailers only after the
 // pieces before them have been answered.
-func (d *session) body(h *pipeline.Head, limit int64) (body []byte, tooLong bool, err error) {
+func (d *session) body(h *reply.Head, limit int64) (body []byte, tooLong bool, err error) {
 	var parts [][]byte
 	var size int64
 	for ended := h.Empty; !ended; {

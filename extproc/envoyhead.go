@@ -7,7 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/frame"
-	"github.com/modelgateway/modelgateway/extproc/pipeline"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 )
 
 // viaUpstream is Envoy's response.code_details for a response that came from upstream.
@@ -15,8 +15,8 @@ const viaUpstream = "via_upstream"
 
 // readHead reads the response headers message. The strings it keeps do not
 // alias the message.
-func readHead(m *frame.Message) pipeline.Head {
-	h := pipeline.NewHead()
+func readHead(m *frame.Message) reply.Head {
+	h := reply.NewHead()
 	h.Empty, h.Local = m.End, true
 	var details string
 	m.Attributes(func(name []byte, v frame.Attribute) bool {

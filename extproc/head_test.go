@@ -12,7 +12,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/frame"
-	"github.com/modelgateway/modelgateway/extproc/pipeline"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 )
 
 func headMessage(tb testing.TB, attempt float64, details string, list ...string) []byte {
@@ -78,7 +78,7 @@ func FuzzHead(f *testing.F) {
 		for i := range b {
 			b[i] = '#'
 		}
-		if diff := cmp.Diff(want, h, cmp.AllowUnexported(pipeline.Head{})); diff != "" {
+		if diff := cmp.Diff(want, h, cmp.AllowUnexported(reply.Head{})); diff != "" {
 			t.Errorf("the head has changed with its message (-want +got):\n%s", diff)
 		}
 		if h.Tries < 0 {

@@ -17,7 +17,7 @@ const (
 )
 
 // reply is a whole answer of two letters with members for the usage.
-func reply(members string) string {
+func chatReply(members string) string {
 	return `{"id":"c","object":"chat.completion","model":"fast","choices":[{"index":0,"message":{"role":"assistant","content":"ok"},"finish_reason":"stop"}],` + members + `}`
 }
 
@@ -51,7 +51,7 @@ func TestUsageIsPossible(t *testing.T) {
 			k := newKit(t, one())
 			e := k.open(t)
 			taken(t, e, test.body)
-			e.answer(jsonAnswer(reply(test.members)))
+			e.answer(jsonAnswer(chatReply(test.members)))
 			if ev := k.event(e.uuid); ev.Tokens != test.want || ev.UsageCapped != test.capped {
 				t.Errorf("%+v, capped %v; want %+v, %v", ev.Tokens, ev.UsageCapped, test.want, test.capped)
 			}
@@ -65,7 +65,7 @@ func TestUsageOfFetchedContentIsPossible(t *testing.T) {
 	k := newKit(t, one())
 	e := k.open(t)
 	taken(t, e, `{"model":"fast","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://a.example/b.png"}}]}]}`)
-	e.answer(jsonAnswer(reply(`"usage":{"prompt_tokens":48000,"completion_tokens":3}`)))
+	e.answer(jsonAnswer(chatReply(`"usage":{"prompt_tokens":48000,"completion_tokens":3}`)))
 	if ev := k.event(e.uuid); ev.Tokens.Input != 48000 || ev.UsageCapped {
 		t.Errorf("%+v, capped %v", ev.Tokens, ev.UsageCapped)
 	}
@@ -100,7 +100,7 @@ func TestAnswersThatAreTooLargeArePlausible(t *testing.T) {
 	k := newKit(t, one())
 	e := k.open(t)
 	taken(t, e, with(`"max_tokens":100`))
-	text := reply(`"x":"` + strings.Repeat("all work and no play ", 100_000) + `"`)
+	text := chatReply(`"x":"` + strings.Repeat("all work and no play ", 100_000) + `"`)
 	c := jsonAnswer()
 	for part := range slices.Chunk([]byte(text), 100_000) {
 		c.pieces = append(c.pieces, string(part))

@@ -5,13 +5,14 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/framing"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Check inspects the response to attempt i before the caller gets it, and reports whether it
 // is valid. Of a stream, start has its start and there is no body. An error with a good status is recorded
 // as a failure, and the next attempt should be made.
-func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte, start *framing.Opening) bool {
+func (p *Pipeline) Check(x *Exchange, i int, h *reply.Head, body []byte, start *framing.Opening) bool {
 	f := x.failureIn(i, h, body)
 	if start != nil && start.Err() != nil {
 		f = failureOf(start.Err())
@@ -19,7 +20,7 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte, start *framin
 	if f == nil {
 		return true
 	}
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: h.requestID}
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: h.RequestID}
 	if f.ContentFilter {
 		t.Cause = cause.ContentFilter
 	}
@@ -29,7 +30,7 @@ func (p *Pipeline) Check(x *Exchange, i int, h *Head, body []byte, start *framin
 }
 
 // Opening returns what reads the start of the stream with which attempt i responds; nil if the response is no stream.
-func (x *Exchange) Opening(i int, h *Head) *framing.Opening {
+func (x *Exchange) Opening(i int, h *reply.Head) *framing.Opening {
 	a := &x.Plan[i]
 	if x.op.Stream == "" || a.media(h) != x.op.Stream {
 		return nil
@@ -45,14 +46,14 @@ func (x *Exchange) Opening(i int, h *Head) *framing.Opening {
 func (a *Attempt) framing() driver.Framing { return framing.Of(a.Provider.Driver, a.language) }
 
 // media returns the content type of an attempt's response, without regard to the framing of a stream.
-func (a *Attempt) media(h *Head) string { return framing.Media(a.framing(), h.media) }
+func (a *Attempt) media(h *reply.Head) string { return framing.Media(a.framing(), h.Media) }
 
 // failureIn returns why the attempt after attempt i should be made, nil if its response is valid or a stream.
-func (x *Exchange) failureIn(i int, h *Head, body []byte) *wire.Failure {
+func (x *Exchange) failureIn(i int, h *reply.Head, body []byte) *wire.Failure {
 	a := &x.Plan[i]
 	switch {
 	case h.Status >= 300:
-		if f := a.Provider.Driver.Classify(h.Status, h.value, body); f.ContentFilter {
+		if f := a.Provider.Driver.Classify(h.Status, h.Value, body); f.ContentFilter {
 			return f
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/cause"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -108,7 +109,7 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	h := &x.response.head
 	f := p.classify(x, h, x.response.body)
 	last := x.lastIndex()
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.requestID, Cause: cause.OfStatus(h.Status)}
+	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.RequestID, Cause: cause.OfStatus(h.Status)}
 	if h.Local {
 		t.Cause, t.Detail = h.Cause, h.Detail
 	}
@@ -162,12 +163,12 @@ func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
 }
 
 // classify turns an error response into a Failure.
-func (p *Pipeline) classify(x *Exchange, h *Head, body []byte) *wire.Failure {
+func (p *Pipeline) classify(x *Exchange, h *reply.Head, body []byte) *wire.Failure {
 	if h.Status == contract.StatusNext {
 		return x.checkedFailure()
 	}
 	if !h.Local {
-		return x.last().Provider.Driver.Classify(h.Status, h.value, body)
+		return x.last().Provider.Driver.Classify(h.Status, h.Value, body)
 	}
 	if x.withoutSlot() {
 		e := strategy.AtLimit()

@@ -198,7 +198,7 @@ func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	start := p.deps.Now()
 	var out []byte
 	var err error
-	if x.op.Hears() && r.head.media != x.op.Response { // text or subtitles
+	if x.op.Hears() && r.head.Media != x.op.Response { // text or subtitles
 		out, err = x.guardrails.Plain(ctx, r.out)
 	} else {
 		out, err = x.guardrails.Answer(ctx, x.op.Texts, r.out, x.structured())

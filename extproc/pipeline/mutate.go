@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -72,7 +73,7 @@ func (x *Exchange) served() []message.Header {
 }
 
 // answerHeaders returns the headers of a successful response.
-func (p *Pipeline) answerHeaders(x *Exchange, h *Head) *message.Edit {
+func (p *Pipeline) answerHeaders(x *Exchange, h *reply.Head) *message.Edit {
 	m := &message.Edit{Remove: h.Remove}
 	n := 13 + len(h.Passed)
 	if len(x.bounds) > 0 {

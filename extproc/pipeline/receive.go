@@ -17,6 +17,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/metering"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -29,7 +30,7 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 
 // response is a provider's response on its way to the caller.
 type response struct {
-	head     Head
+	head     reply.Head
 	inPieces bool              // it is passed on as it comes
 	media    string            // content type of a restored one; empty if it keeps its own
 	body     []byte            // the provider's: all of it, or the beginning of a failure
@@ -51,23 +52,23 @@ type response struct {
 // Receive takes the head of a response, and chooses the stages. It returns how much of the body
 // Finish needs at most, in bytes. If that is 0, the response is a stream: what Answer returns
 // can go to the caller, and Relay takes the pieces. An error ends the request without a response.
-func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int64, err error) {
+func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h reply.Head) (limit int64, err error) {
 	inject.Crash("request.answered")
 	r := &x.response
 	r.head = h
 	x.Tries = max(h.Tries, 1)
-	x.requestID = h.requestID
+	x.requestID = h.RequestID
 	if x.Tries > len(x.Plan) {
 		return 0, fmt.Errorf("the proxy made attempt %d of a plan of %d", x.Tries, len(x.Plan))
 	}
 	x.madeAll(x.Tries)
-	r.head.media = x.last().media(&h)
+	r.head.Media = x.last().media(&h)
 	if !h.Local {
 		x.Status = h.Status
 	}
-	r.inPieces = x.op.Streams(x.Facts.Stream, r.head.media)
+	r.inPieces = x.op.Streams(x.Facts.Stream, r.head.Media)
 	switch {
-	case h.failed():
+	case h.Failed():
 		return maxErrorBytes, nil
 	case !r.inPieces:
 		return p.deps.Settings.MaxResponseBytes, nil
@@ -82,7 +83,7 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h Head) (limit int6
 func (p *Pipeline) Finish(ctx context.Context, x *Exchange, body []byte, tooLong bool) error {
 	r := &x.response
 	r.body, r.tooLong = body, tooLong
-	if !r.head.failed() && r.err == nil {
+	if !r.head.Failed() && r.err == nil {
 		if r.err = p.run(ctx, x, p.whole); r.err == nil {
 			return nil
 		}
@@ -101,11 +102,11 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 	switch {
 	case r.tooLong:
 		return errTooLong
-	case r.head.encoding != "" && r.head.encoding != "identity":
-		return errors.New("content-encoding " + r.head.encoding + " was not requested")
-	case !x.op.Answers(r.head.media, r.inPieces):
+	case r.head.Encoding != "" && r.head.Encoding != "identity":
+		return errors.New("content-encoding " + r.head.Encoding + " was not requested")
+	case !x.op.Answers(r.head.Media, r.inPieces):
 		return errors.New("content-type is not that of a response to the request")
-	case r.inPieces && r.head.media == x.op.Stream && x.rewritten():
+	case r.inPieces && r.head.Media == x.op.Stream && x.rewritten():
 		return errors.New("content-type is that of events, which the provider does not send")
 	case r.head.Empty && r.inPieces:
 		return errors.New("the stream has no events")
@@ -148,7 +149,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 func (p *Pipeline) relabel(x *Exchange, body []byte) error {
 	r := &x.response
 	o := &r.outcome
-	if x.op.Hears() && r.head.media != x.op.Response { // text or subtitles
+	if x.op.Hears() && r.head.Media != x.op.Response { // text or subtitles
 		o.Text, r.out = body, body
 		return nil
 	}
@@ -260,7 +261,7 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 	}
 	e := p.answerHeaders(x, &r.head)
 	switch {
-	case r.inPieces && r.head.media != x.op.Stream: // sound, of the type that the provider says
+	case r.inPieces && r.head.Media != x.op.Stream: // sound, of the type that the provider says
 		e.Remove = append(e.Remove, headerContentLength)
 	case r.inPieces:
 		e.Set = append(e.Set,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -52,7 +53,7 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 		return err
 	}
 	if restored.Media != "" {
-		r.media, r.head.media = restored.Media, mediaOf(restored.Media)
+		r.media, r.head.Media = restored.Media, reply.MediaOf(restored.Media)
 	}
 	if err := p.relabel(x, restored.Body); err != nil {
 		return err

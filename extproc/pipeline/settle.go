@@ -139,7 +139,7 @@ func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (found us
 		return usage.Tokens{}, usage.None
 	}
 	m := x.meter()
-	o.Media, o.Complete = x.response.head.media, o.Kind == usage.Success
+	o.Media, o.Complete = x.response.head.Media, o.Kind == usage.Success
 	found, source, o.capped = m.Used(p.deps.Tokens, x.last().Deployment, &o.Output, func() (*wire.Request, error) { return p.canonical(x) })
 	return found, source
 }

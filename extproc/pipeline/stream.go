@@ -70,10 +70,10 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.Language.Stream(meta)
-	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.media != x.op.Stream
+	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.Media != x.op.Stream
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
-		r.outcome.Usage = x.sound.ReadBilled(a.Deployment.Prices, x.response.head.billed)
+		r.outcome.Usage = x.sound.ReadBilled(a.Deployment.Prices, x.response.head.Billed)
 	}
 	if r.raw || x.sameDialect(a) {
 		r.alias = string(splice.Quote(nil, x.Facts.Model))

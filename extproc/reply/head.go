@@ -1,4 +1,4 @@
-package pipeline
+package reply
 
 import (
 	"slices"
@@ -27,10 +27,10 @@ type Head struct {
 
 	Remove    []string         // headers that the caller does not get
 	Passed    []message.Header // a provider's own headers that the caller gets under another name
-	media     string           // content type, lower case, without parameters
-	encoding  string
-	requestID string // the provider's id of the request
-	billed    string // how many characters the provider bills; empty if it does not say
+	Media     string           // content type, lower case, without parameters
+	Encoding  string
+	RequestID string // the provider's id of the request
+	Billed    string // how many characters the provider bills; empty if it does not say
 	values    map[string]string
 }
 
@@ -46,9 +46,9 @@ func (h *Head) Header(name, value []byte) {
 	case ":status":
 		h.Status, _ = strconv.Atoi(string(value))
 	case "content-type":
-		h.media = mediaOf(string(value))
+		h.Media = MediaOf(string(value))
 	case "content-encoding":
-		h.encoding = strings.ToLower(string(value))
+		h.Encoding = strings.ToLower(string(value))
 	case "content-length":
 		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && n >= 0 {
 			h.Length = n
@@ -56,15 +56,15 @@ func (h *Head) Header(name, value []byte) {
 	case "date", "server": // the proxy sets its own server
 	case "x-request-id", "request-id":
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + "x-request-id", Value: string(value)})
-		h.requestID = redact.ID(string(value))
+		h.RequestID = redact.ID(string(value))
 		h.Remove = append(h.Remove, string(name))
 	default:
 		h.other(string(name), string(value))
 	}
 }
 
-// mediaOf returns the media type of a content type, in lower case and without parameters.
-func mediaOf(contentType string) string {
+// MediaOf returns the media type of a content type, in lower case and without parameters.
+func MediaOf(contentType string) string {
 	media, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(media))
 }
@@ -76,13 +76,13 @@ func (h *Head) other(name, value string) {
 		return
 	}
 	h.Remove = append(h.Remove, name)
-	if h.requestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
-		h.requestID = redact.ID(value)
+	if h.RequestID == "" && slices.Contains(contract.ProviderIDHeaders(), name) {
+		h.RequestID = redact.ID(value)
 	}
 	billed := metering.BilledHeaders()
 	switch {
 	case slices.Contains(billed[:], name):
-		h.billed = value
+		h.Billed = value
 	case name == "retry-after", name == "retry-after-ms",
 		strings.HasPrefix(name, "x-ratelimit-"), strings.HasPrefix(name, "anthropic-ratelimit-"):
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + name, Value: value})
@@ -97,8 +97,8 @@ func (h *Head) other(name, value string) {
 	}
 }
 
-// value returns a header of an error response.
-func (h *Head) value(name string) string { return h.values[name] }
+// Value returns a header of an error response.
+func (h *Head) Value(name string) string { return h.values[name] }
 
-// failed reports whether the response is that of a failure.
-func (h *Head) failed() bool { return h.Local || h.Status >= 300 }
+// Failed reports whether the response is that of a failure.
+func (h *Head) Failed() bool { return h.Local || h.Status >= 300 }
