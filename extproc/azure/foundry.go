@@ -30,7 +30,7 @@ func ReadFoundry(apiBase string, _ bool, s cloud.Settings) (string, cloud.Settin
 	s = s.With(cloud.AzureAPIVersion, version)
 	u, err := url.Parse(base)
 	if err != nil || base == "" { // the catalogue reports it
-		return base, s, nil
+		return base, s, nil //nolint:nilerr // it is reported where the address is parsed
 	}
 	switch form, _ := formOf(u.Path); {
 	case form == "models", form == "" && isServerless(u.Hostname()):

@@ -155,24 +155,25 @@ func (w *walk) text(ctx context.Context, t *texts.Text) error {
 		w.c.fixed = false
 		return err
 	}
-	var out []byte
-	var changed bool
-	var err error
-	switch {
-	case (t.Kind == texts.Arguments || t.Kind == texts.Content && w.structured && w.answer) && isJSON(plain):
-		out, changed, err = w.inner(ctx, t, plain)
-	case !w.answer && isDocument(plain):
-		w.begin(t)
-		out, err = w.json.document(ctx, plain)
-		changed = w.c.replaced
-	default:
-		out, changed, err = w.c.once(ctx, t.Kind, t.Role, plain)
-	}
+	out, changed, err := w.examined(ctx, t, plain)
 	if err == nil && changed {
 		quoted := splice.Quote(nil, string(out))
 		w.edits = append(w.edits, splice.Edit{Off: t.Off, End: t.End, With: string(quoted[1 : len(quoted)-1])})
 	}
 	return err
+}
+
+// examined returns what a text becomes: JSON in it stays JSON.
+func (w *walk) examined(ctx context.Context, t *texts.Text, plain []byte) (out []byte, changed bool, err error) {
+	switch {
+	case (t.Kind == texts.Arguments || t.Kind == texts.Content && w.structured && w.answer) && isJSON(plain):
+		return w.inner(ctx, t, plain)
+	case !w.answer && isDocument(plain):
+		w.begin(t)
+		out, err = w.json.document(ctx, plain)
+		return out, w.c.replaced, err
+	}
+	return w.c.once(ctx, t.Kind, t.Role, plain)
 }
 
 // isTokens reports whether JSON is a list of numbers: a text as tokens, which nobody can read here.
