@@ -132,14 +132,15 @@ func changesItself(rpc string) bool {
 // refusedAs is the code with which a route refuses a key whatever is asked, or empty.
 func refusedAs(r surface.Route, name string) string {
 	service, method, _ := strings.Cut(strings.TrimPrefix(r.RPC, "/gateway.v1."), "/")
-	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render", "Verify", "Diff", "Apply"}, func(s string) bool { return strings.HasPrefix(method, s) })
+	read := slices.ContainsFunc([]string{"Get", "List", "Check", "Estimate", "Render", "Verify", "Diff", "Apply", "Discover"}, func(s string) bool { return strings.HasPrefix(method, s) })
 	// What every key may use shows it itself and what it spent, the models, and what its
 	// organization has for its requests.
-	own := method == "GetKey" || method == "CheckKeyHealth" || service == "ModelService" && read
+	discover := method == "DiscoverModels" // it reads from providers, for admins
+	own := method == "GetKey" || method == "CheckKeyHealth" || service == "ModelService" && read && !discover
 	used := own || method == "ListSpendLogs" || read && (service == "PromptService" || service == "GuardrailService")
 	admins := slices.Contains([]string{
 		"BudgetService", "FallbackService", "CredentialService", "ConfigService", "ClusterService",
-	}, service) || method == "VerifyAuditLog" || service == "ModelService" && !read ||
+	}, service) || method == "VerifyAuditLog" || service == "ModelService" && !read || discover ||
 		service == "OrganizationService" && slices.Contains([]string{"CreateOrganization", "UpdateOrganization", "DeleteOrganizations"}, method)
 	switch name {
 	case "caller", "reader":
