@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/mgmt/field"
@@ -27,6 +28,9 @@ func (s modelService) DiscoverModels(ctx context.Context, in *gatewayv1.Discover
 		return nil, err
 	}
 	if err := s.reach.deployment(nil, &spec); err != nil {
+		return nil, err
+	}
+	if err := ownAddress(&spec); err != nil {
 		return nil, err
 	}
 	c := operation.View(ctx).Catalog
@@ -55,6 +59,23 @@ func (s modelService) DiscoverModels(ctx context.Context, in *gatewayv1.Discover
 		})
 	}
 	return out, nil
+}
+
+// ownAddress rejects a stored credential together with an address: otherwise a key that may only read could
+// receive the credential.
+func ownAddress(spec *catalog.DeploymentSpec) error {
+	if spec.CredentialName == "" {
+		return nil
+	}
+	if spec.APIBase != "" {
+		return fault.Field("gateway_params.api_base", "invalid_value", "A stored credential is sent to its own address only. Leave api_base out, or send api_key instead of credential_name.")
+	}
+	for _, name := range []string{cloud.AWSTokenEndpoint, cloud.AWSRuntimeEndpoint, cloud.AzureAuthority} {
+		if _, ok := spec.Cloud[name]; ok {
+			return fault.Field("gateway_params."+name, "invalid_value", "A stored credential is sent to its own addresses only. Leave %s out.", name)
+		}
+	}
+	return nil
 }
 
 // draft returns what a deployment would be.

@@ -32,6 +32,7 @@ func TestDiscoverModels(t *testing.T) {
 		{"", "POST /model/discover", `{"provider":"openai","gateway_params":{"credential_name":"none"}}`, "404 credential_not_found gateway_params.credential_name"},
 		{"", "POST /model/discover", `{"provider":"openai","gateway_params":{"api_key":"k","model":"gpt-4o"}}`, "422 invalid_value gateway_params.model"},
 		{"", "POST /model/discover", `{"provider":"openai","gateway_params":{"api_key":"k","api_base":"http://127.0.0.1"}}`, "422 address_not_allowed gateway_params.api_base"},
+		{"", "POST /model/discover", `{"provider":"openai","gateway_params":{"credential_name":"main","api_base":"https://other.example.com"}}`, "422 invalid_value gateway_params.api_base"},
 		{"", "POST /model/discover", `{"provider":"openai","gateway_params":{"api_key":"bad"}}`, "503 upstream_auth_error"},
 	})
 	body := compact(t, ask(t, s, "POST /model/discover", `{"provider":"openai","gateway_params":{"api_key":"secret-canary"}}`, nil).body)
