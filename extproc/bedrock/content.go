@@ -151,8 +151,8 @@ func (b *builder) blocks(m *wire.Message, i int) ([]block, error) {
 	return out, nil
 }
 
-// markOf returns the mark of what is to be cached: of a result, that of a part of it counts for the
-// whole, since the API takes no cache point inside of it.
+// markOf returns the cache marker of a part. A marker within a result counts for the whole result,
+// because the API takes no cache point inside of it.
 func markOf(p *wire.Part) jsontext.Value {
 	if p.Cache != nil || p.Result == nil {
 		return p.Cache

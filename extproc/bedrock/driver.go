@@ -60,7 +60,9 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
 	}
 	path := "/model/" + escape(n.id) + methodOf(language, op)
-	headers := []driver.Header{driver.Plain("content-type", "application/json")}
+	media := driver.Plain("content-type", "application/json") // signed, so it is needed before the body's own is set
+	media.IfAbsent = true
+	headers := []driver.Header{media}
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}

@@ -16,7 +16,7 @@ const (
 	choosesTool                // it can be made to call a certain one
 )
 
-// thinks is how a model is told how much to think.
+// thinks is how a request sets the amount of thinking.
 type thinks uint8
 
 const (

@@ -130,7 +130,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestCitations: what a response quotes of its sources is examined. It does not end the text that it stands in.
+// TestCitations: a guardrail examines the quotations of sources in a response. A quotation does not end the text around it.
 func TestCitations(t *testing.T) {
 	t.Parallel()
 	const answer = `{"content":[{"type":"text","text":"x","citations":[{"type":"web_search_result_location","url":"https://example.com/a","encrypted_index":"a@b","cited_text":"Ask a@b","title":"c@d"}]}]}`

@@ -21,7 +21,7 @@ func (Driver) InsteadOfModel(t driver.Target, e driver.Endpoint, version string)
 }
 
 // VendorHeader passes the beta features of Anthropic that Claude has at Vertex; others end requests with an error. Counts of
-// tokens have none. The version stands in the body.
+// tokens have none. The version is in the body.
 func (Driver) VendorHeader(name, value string, e driver.Endpoint) string {
 	if name != "anthropic-beta" || e == driver.CountTokens {
 		return ""

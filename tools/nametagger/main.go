@@ -1,4 +1,4 @@
-// Nametagger trains the weights and makes the lexicon with which package names finds names of persons
+// Command nametagger trains the weights and makes the lexicon with which package names finds names of persons
 // and places. The same packages give the same bytes.
 package main
 

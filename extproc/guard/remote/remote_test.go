@@ -313,7 +313,7 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// TestChecker: what a checker is told and what it may say.
+// TestChecker: the request that a checker gets, and the responses that it may send.
 func TestChecker(t *testing.T) {
 	t.Parallel()
 	secret := vault.NewSecret("whsec_0123456789")
