@@ -74,6 +74,10 @@ cluster: build bin/upstream ## run three gateways that are one cluster, their En
 bench: module envoy ## measure against plain Envoy on this machine, with a profile (ROUNDS=3, about 25 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/run.sh $(ROUNDS)
 
+.PHONY: bench-turns
+bench-turns: module envoy ## measure the ratios of CPU time between kinds of requests that take turns (about 8 minutes)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/turns.sh
+
 .PHONY: bench-cluster
 bench-cluster: bin/modelgateway envoy ## measure three nodes on this machine: writes, failover, revocation, restart (about 6 minutes)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh
