@@ -32,3 +32,13 @@ stop() { # PID: end the process tree, first kindly
   done
   wait "$1" 2>/dev/null || true
 }
+
+unused() { # PORT...: ends the script if a process listens there
+  local port
+  for port in "$@"; do
+    if ss -Hltn "sport = :$port" | grep -q .; then
+      say "port $port is taken"
+      exit 1
+    fi
+  done
+}

@@ -53,12 +53,7 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
-for p in 9100 "$PORT"; do
-  if ss -Hltn "sport = :$p" | grep -q .; then
-    say "port $p is taken"
-    exit 1
-  fi
-done
+unused 9100 "$PORT"
 
 taskset -c $LOAD_CORE "$BIN/mockllm" >"$HERE/results/mock.log" 2>&1 &
 MOCK_PID=$!

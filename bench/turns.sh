@@ -33,17 +33,18 @@ cleanup() {
 trap cleanup EXIT
 trap 'exit 130' INT TERM
 
+. "$HERE/peers/envoy.sh"
+PLAIN=http://127.0.0.1:$PORT/v1
+unused 9100 "$PORT"
 taskset -c 1 "$BIN/mockllm" >"$HERE/results/mock.log" 2>&1 &
 MOCK_PID=$!
 mock() { curl -fsS -o /dev/null -X POST "$MOCK/_mock/config?$1"; }
-
-. "$HERE/peers/envoy.sh"
-PLAIN=http://127.0.0.1:$PORT/v1
 taskset -c 0 "${CMD[@]}" >"$HERE/results/envoy.log" 2>&1 &
 PLAIN_PID=$!
 NAME=modelgateway LOG=$HERE/results/modelgateway.log
 . "$HERE/peers/modelgateway.sh"
 GATEWAY=http://127.0.0.1:$PORT/v1
+unused "$PORT"
 prepare
 taskset -c 0 "${CMD[@]}" >"$LOG" 2>&1 &
 PEER_PID=$!
