@@ -118,7 +118,7 @@ func TestRequests(t *testing.T) {
 			"guardrail create pii --engine presidio --entities PERSON,EMAIL_ADDRESS --action anonymize --hooks pre_call,post_call", "",
 			`POST /guardrail {"engines":[{"config":{"action":"anonymize","entities":["PERSON","EMAIL_ADDRESS"]},"engine_name":"presidio","event_hooks":["pre_call","post_call"]}],"guardrail_name":"pii"}`,
 		},
-		{"guardrail create keys --engine detect_secret", "", `POST /guardrail {"engines":[{"config":{},"engine_name":"detect_secret","event_hooks":["pre_call","post_call"]}],"guardrail_name":"keys"}`},
+		{"guardrail create keys --engine detect_secret", "", `POST /guardrail {"engines":[{"config":{},"engine_name":"detect_secret"}],"guardrail_name":"keys"}`},
 		{"guardrail apply pii hello", "", `POST /guardrail/apply {"guardrail_id":"pii","text":"hello"}`},
 		{"settings set num_retries 3", "", `POST /config/field/update {"field_name":"num_retries","field_value":3}`},
 		{"settings set routing_strategy least-busy", "", `POST /config/field/update {"field_name":"routing_strategy","field_value":"least-busy"}`},

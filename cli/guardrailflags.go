@@ -10,7 +10,7 @@ import (
 // engineFlags are a short form of --engines, for a guardrail with one engine.
 type engineFlags struct {
 	Name   string   `json:"engine_name"`
-	Hooks  []string `json:"event_hooks"`
+	Hooks  []string `json:"event_hooks,omitempty"`
 	Config struct {
 		Entities []string `json:"entities,omitempty"`
 		Action   string   `json:"action,omitempty"`
@@ -24,7 +24,7 @@ func addEngineFlags(cmd *cobra.Command) {
 	flags.StringVar(&e.Name, "engine", "", "the only engine, such as presidio; --engines has the long form, with all settings")
 	flags.StringSliceVar(&e.Config.Entities, "entities", nil, "of --engine presidio: what to look for, such as PERSON,EMAIL_ADDRESS (default: all)")
 	flags.StringVar(&e.Config.Action, "action", "", "of --engine: anonymize, redact, block or flag (default: the engine's)")
-	flags.StringSliceVar(&e.Hooks, "hooks", []string{"pre_call", "post_call"}, "of --engine: when it looks")
+	flags.StringSliceVar(&e.Hooks, "hooks", nil, "of --engine: when it looks, such as pre_call,post_call (default: whenever the engine can)")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if e.Name == "" {
 			if flags.Changed("entities") || flags.Changed("action") || flags.Changed("hooks") {

@@ -146,6 +146,9 @@ func enginesOf(in []*gatewayv1.GuardrailEngine) []guardrails.Engine {
 			AllowList: c.GetAllowList(), APIBase: c.GetApiBase(), MaxParallel: uint32(c.GetMaxParallelRequests()),
 			TimeoutMillis: uint32(math.Round(c.GetTimeout() * thousandths)),
 		}
+		if len(out[i].Hooks) == 0 {
+			out[i].Hooks = guardrails.HooksOf(out[i].Name)
+		}
 		if c != nil {
 			out[i].Threshold = toThousandths(c.ScoreThreshold)
 		}

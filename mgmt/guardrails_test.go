@@ -28,6 +28,23 @@ func TestGuardrailSettings(t *testing.T) {
 	}
 }
 
+// TestGuardrailWithoutHooks: an engine looks whenever it can, unless the guardrail says when.
+func TestGuardrailWithoutHooks(t *testing.T) {
+	t.Parallel()
+	s, _ := newFake(t)
+	for engine, want := range map[string]string{"pii": "[pre_call post_call]", "prompt_injection": "[pre_call]"} {
+		created := ask(t, s, "POST /guardrail", `{"guardrail_name":"`+engine+`","engines":[{"engine_name":"`+engine+`"}]}`, nil)
+		engines, _ := created.json(t)["engines"].([]any)
+		if created.status != 200 || len(engines) != 1 {
+			t.Fatal(created.status, created.body)
+		}
+		first, _ := engines[0].(map[string]any)
+		if got := fmt.Sprint(first["event_hooks"]); got != want {
+			t.Errorf("%s looks at %s, want %s", engine, got, want)
+		}
+	}
+}
+
 // TestBadGuardrails: what an engine cannot do is rejected when the guardrail is saved.
 func TestBadGuardrails(t *testing.T) {
 	t.Parallel()

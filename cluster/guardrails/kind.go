@@ -131,6 +131,12 @@ func recognizerSchema() map[string]any {
 	}
 }
 
+// HooksOf returns the hooks at which an engine can look; nil if there is no such engine.
+func HooksOf(engine string) []string {
+	k, _ := kindOf(engine)
+	return k.Hooks
+}
+
 func kindOf(name string) (Kind, bool) {
 	for _, k := range Kinds() {
 		if k.Name == name {
@@ -200,7 +206,7 @@ func entities() []string {
 func detectors() []string {
 	return []string{
 		"artifactory", "aws", "azure", "base64_entropy", "basic_auth", "cloudant", "discord", "github", "hex_entropy", "ibm_cos", "ibm_iam",
-		"jwt", "mailchimp", "npm", "private_key", "sendgrid", "slack", "softlayer", "square", "stripe", "twilio",
+		"jwt", "mailchimp", "model_provider", "npm", "private_key", "sendgrid", "slack", "softlayer", "square", "stripe", "twilio",
 	}
 }
 

@@ -105,6 +105,7 @@ func positives() []example {
 		add("jwt", "Authorization: Bearer ", g.jwt(20), "\r\n")
 		add("jwt", "token=", g.jwt(400), " is long")
 		add("mailchimp", "key ", g.of(hexes, 32)+"-us17", " of the list")
+		g.addModelKeys(add)
 		add("npm", "//registry.example/:_authToken=", g.sealed("npm_"), "\n")
 		add("npm", "//registry.example/:_authToken=", g.of(hexes, 8)+"-"+g.of(hexes, 4)+"-4"+g.of(hexes, 3)+"-a"+g.of(hexes, 3)+"-"+g.of(hexes, 12), "\n")
 		add("private_key", "Here: ", g.pem("RSA PRIVATE KEY", 5, "\n"), "\nand more")
@@ -128,6 +129,35 @@ func positives() []example {
 	return out
 }
 
+// addModelKeys adds keys of model providers.
+func (g generator) addModelKeys(add func(detector, before, secret, after string)) {
+	const who = "model_provider"
+	add(who, "my key is ", "sk-proj-"+g.of(word, 74)+"T3BlbkFJ"+g.of(word, 73)+"x", ", and yours?")
+	add(who, "see ", "sk-proj-abcdefghijklmnop1234567890ABCDEFGH", "")
+	add(who, "OPENAI_API_KEY=", "sk-"+g.of(alnum, 20)+"T3BlbkFJ"+g.of(alnum, 20), "\n")
+	add(who, "use ", "sk-ant-api03-"+g.of(word, 93)+"AA", " for it")
+	add(who, "or ", "sk-or-v1-"+g.of(hexes, 64), " then")
+	add(who, "a key of a gateway: ", "sk-"+g.of(hexes, 48), ".")
+	add(who, "DeepSeek has ", "sk-"+g.of(hexes, 32), ".")
+	add(who, "xi-api-key: ", "sk_"+g.of(hexes, 48), "\n")
+	add(who, "?key=", "AIza"+g.of(word, 34)+"x", "&alt=sse")
+	add(who, "groq ", "gsk_"+g.of(alnum, 52), " is fast")
+	add(who, "HF_TOKEN ", "hf_"+g.of(small+capital, 34), "")
+	add(who, "grok: ", "xai-"+g.of(alnum, 80), "")
+	add(who, "(", "pplx-"+g.of(alnum, 48), ")")
+	add(who, "replicate ", "r8_"+g.of(alnum, 37), ",")
+	add(who, "nim ", "nvapi-"+g.of(word, 63)+"x", " ok")
+	add(who, "'", "csk-"+g.of(small+digits, 48), "'")
+	add(who, "databricks ", "dapi"+g.of(hexes, 32), " is there")
+	add(who, "databricks ", "dapi"+g.of(hexes, 32)+"-2", " is there")
+	add(who, "bedrock ", "bedrock-api-key-"+g.of(base64s, 400), " is there")
+	add(who, "fireworks ", "fw_"+g.of(alnum, 23)+"7", " is there")
+	add(who, "bedrock ", "ABSKQmVkcm9ja0FQSUtleS"+g.of(alnum, 107)+"=", " is there")
+	add(who, "The cohere key is ", g.of(alnum, 37)+"aZ9", " here")
+	add(who, "MISTRAL_API_KEY is ", g.of(alnum, 29)+"aZ9", " here")
+	add("azure", "the resource has ", g.of(alnum, 52)+"JQQJ99BCACYeBjFXJ3w3AAAAACOG"+g.of(alnum, 4), " now")
+}
+
 // negatives returns texts that look like secrets and are none.
 func negatives() []string {
 	g := newGenerator()
@@ -149,6 +179,9 @@ func negatives() []string {
 		"path = /usr/local/lib/python3.12/site-packages/Some/Package2", `import "github.com/example/Project2/internal/things"`,
 		"const veryLongIdentifierOfAFunctionThatDoesNothingAtAll = 1", "account: 12345678901234567890123456", "color: #a1b2c3",
 		`{"message_id": "1234567890123456789012"}`, "url=https://example.org/a/b/c?d=e&f=g", "APPROVED4you", "password=APPLICATION",
+		"sk-learn-pipelines-of-version-2-are-described-in-chapter-3-of-this-book", "sk-abc123", "sk-ant-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+		"sk-proj-your-key-goes-here-please-do-not-commit-it-1", "hf_hub_download_and_some_more_words_that_follow", "fw_configurationmanagerservice",
+		"gsk_install_applications_of_the_desktop_environment", "AIzaak is a name that occurs", "xai-is-short-for-explainable-artificial-intelligence-in-papers-of-2024",
 		"sk_live_ is the prefix", "sk_live_xxxxxxxxxxxxxxxxxxxxxxxx", "whsec_...", "hooks.slack.com/services/", "data:image/png;base64," + g.of(base64s, 300),
 		g.of(hexes, 32) + "-usa", "The APIs of AWS need a key.", "azure storage account", "IBM cloud key", "version=1.2.3-beta.4+build.5678901234567890",
 	}

@@ -17,6 +17,7 @@ const (
 	ibmIAM
 	jwt
 	mailchimp
+	modelProvider
 	npm
 	privateKey
 	sendgrid
@@ -40,7 +41,7 @@ func Detectors() []string {
 func (d detector) name() string {
 	names := [detectors]string{
 		"artifactory", "aws", "azure", "base64_entropy", "basic_auth", "cloudant", "discord", "github", "hex_entropy", "ibm_cos", "ibm_iam",
-		"jwt", "mailchimp", "npm", "private_key", "sendgrid", "slack", "softlayer", "square", "stripe", "twilio",
+		"jwt", "mailchimp", "model_provider", "npm", "private_key", "sendgrid", "slack", "softlayer", "square", "stripe", "twilio",
 	}
 	return names[d]
 }

@@ -5,11 +5,12 @@
 // # What is found
 //
 //   - By form, wherever they are: artifactory (API keys AKC…, reference tokens, encrypted passwords), aws (access key
-//     ids), azure (client secrets of Entra), discord (bot tokens whose first part is a number in base64), github (all tokens),
-//     jwt (whose first part is JSON with an algorithm), mailchimp, npm, sendgrid, slack (tokens, webhooks), square, stripe
+//     ids), azure (client secrets of Entra, keys of AI services), discord (bot tokens whose first part is a number in base64), github (all
+//     tokens), jwt (whose first part is JSON with an algorithm), mailchimp, model_provider (keys of OpenAI, Anthropic, Google and
+//     others that have a form; keys of this gateway and of others that begin with sk-), npm, sendgrid, slack (tokens, webhooks), square, stripe
 //     (secret and restricted keys, signing secrets of webhooks), twilio (account and key SIDs).
 //   - By form and a word before them, at most contextSize bytes away: aws (secret keys), azure (account keys, shared access
-//     keys, signatures), cloudant, ibm_cos, ibm_iam, npm (_authToken), softlayer, twilio (tokens).
+//     keys, signatures), cloudant, ibm_cos, ibm_iam, model_provider (keys of Cohere and Mistral), npm (_authToken), softlayer, twilio (tokens).
 //   - basic_auth: the password in scheme://user:password@host.
 //   - private_key: from the first line of a PEM or PGP key to its last one, also within a string of JSON or code. A key that was cut ends where
 //     its lines of base64 do.

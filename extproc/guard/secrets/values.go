@@ -32,6 +32,10 @@ func (f *finder) named() (match, bool) {
 		return f.is(azure, end+1, contextOf)
 	case padding > 0:
 		return match{}, false
+	case n == 84 && string(value[52:57]) == "JQQJ9": // the mark of keys of Azure's AI services
+		return f.is(azure, end, form)
+	case n == 40 && mixed(value) && f.after("cohere", "co_api_key"), n == 32 && mixed(value) && f.after("mistral") && f.keyish():
+		return f.is(modelProvider, end, contextOf)
 	case n == 32 && hex && f.after("twilio") && f.keyish():
 		return f.is(twilio, end, contextOf)
 	case n == 40 && mixed(value) && (f.after("secret_access_key", "secretaccesskey", "secret access key") || f.after("aws", "amazon") && f.keyish()):

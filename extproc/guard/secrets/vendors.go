@@ -33,6 +33,9 @@ func (f *finder) is(who detector, end int, score float32) (match, bool) {
 // vendor looks for the forms that vendors give their secrets.
 func (f *finder) vendor() (match, bool) {
 	i := f.start
+	if m, ok := f.modelKey(); ok {
+		return m, true
+	}
 	switch f.text[i] {
 	case 'A':
 		return f.capitalA()

@@ -350,7 +350,7 @@ type GuardrailEngine struct {
 	EngineName string `protobuf:"bytes,1,opt,name=engine_name,json=engineName,proto3" json:"engine_name,omitempty"`
 	// What it looks for, and what it does.
 	Config *GuardrailConfig `protobuf:"bytes,2,opt,name=config,proto3" json:"config,omitempty"`
-	// When it looks: pre_call, post_call.
+	// When it looks: pre_call, post_call. Without it, whenever the engine can.
 	EventHooks    []string `protobuf:"bytes,3,rep,name=event_hooks,json=eventHooks,proto3" json:"event_hooks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1516,12 +1516,12 @@ const file_gateway_v1_guardrail_proto_rawDesc = "" +
 	"\x0f_signing_secretB\n" +
 	"\n" +
 	"\b_timeoutB\x18\n" +
-	"\x16_max_parallel_requests\"\xb8\x02\n" +
+	"\x16_max_parallel_requests\"\xb6\x02\n" +
 	"\x0fGuardrailEngine\x12\x9c\x01\n" +
 	"\vengine_name\x18\x01 \x01(\tB{\xbaHx\xc8\x01\x01rsR\bpresidioR\x03piiR\x0fpresidio_remoteR\x04httpR\x0econtent_filterR\x0ftool_permissionR\rdetect_secretR\x10prompt_injection\x92\x02\bpresidioR\n" +
 	"engineName\x123\n" +
-	"\x06config\x18\x02 \x01(\v2\x1b.gateway.v1.GuardrailConfigR\x06config\x12Q\n" +
-	"\vevent_hooks\x18\x03 \x03(\tB0\xbaH-\x92\x01*\b\x01\x10\x02\x18\x01\"\"r R\bpre_callR\tpost_call\x92\x02\bpre_callR\n" +
+	"\x06config\x18\x02 \x01(\v2\x1b.gateway.v1.GuardrailConfigR\x06config\x12O\n" +
+	"\vevent_hooks\x18\x03 \x03(\tB.\xbaH+\x92\x01(\x10\x02\x18\x01\"\"r R\bpre_callR\tpost_call\x92\x02\bpre_callR\n" +
 	"eventHooks\"\xc8\x03\n" +
 	"\x0fGuardrailRecord\x12!\n" +
 	"\fguardrail_id\x18\x01 \x01(\tR\vguardrailId\x12%\n" +
