@@ -86,7 +86,7 @@ func (Codec) Decode(body []byte) (*wire.Response, error) {
 	}
 	if in.Output.Message == nil {
 		if driver.Given(in.Message) || driver.Given(in.Type) || driver.Given(in.Capital) {
-			return nil, failureOf(driver.Text(in.Type), body, 0)
+			return nil, failureIn(driver.Text(in.Type), body)
 		}
 		return nil, driver.InvalidResponse("has no message")
 	}
@@ -101,8 +101,10 @@ func (Codec) Decode(body []byte) (*wire.Response, error) {
 		switch {
 		case b.ToolUse != nil && b.ToolUse.Type != "": // it has run
 		case b.ToolUse != nil && b.ToolUse.Name == responseTool:
+			if !answered { // a second answer would not be JSON next to the first one
+				say(argumentsOf(b.ToolUse.Input))
+			}
 			answered = true
-			say(argumentsOf(b.ToolUse.Input))
 		case b.ToolUse != nil:
 			c.ToolCalls = append(c.ToolCalls, wire.ToolCall{ID: b.ToolUse.ID, Name: b.ToolUse.Name, Arguments: argumentsOf(b.ToolUse.Input)})
 		case b.Reasoning != nil:

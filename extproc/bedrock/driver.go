@@ -21,7 +21,8 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 	if err != nil && t.Model != "" {
 		return wire.Converse, e.IsChat() // Address says what is wrong
 	}
-	if e.IsChat() && n.familyOf(t).converses() {
+	f := n.familyOf(t)
+	if e.IsChat() && f.converses() || e == driver.Embeddings && f.embeds || e == driver.Images && f.pictures || e == driver.Rerank && f.ranks {
 		return wire.Converse, true
 	}
 	return "", false
@@ -60,6 +61,9 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
 	}
 	path := "/model/" + escape(n.id) + methodOf(language, op)
+	if op.Endpoint == driver.Rerank {
+		path = "/rerank"
+	}
 	media := driver.Plain("content-type", "application/json") // signed, so it is needed before the body's own is set
 	media.IfAbsent = true
 	headers := []driver.Header{media}
@@ -71,7 +75,10 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 
 // methodOf returns the end of an operation's path.
 func methodOf(_ wire.Dialect, op driver.Operation) string {
-	if op.Stream {
+	switch {
+	case !op.Endpoint.IsChat():
+		return "/invoke"
+	case op.Stream:
 		return "/converse-stream"
 	}
 	return "/converse"

@@ -6,7 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -79,24 +78,26 @@ func (c *errorClass) matches(e *apiError) bool {
 	return strings.HasPrefix(kind, strings.ToLower(c.kind)) && strings.Contains(strings.ToLower(e.message), c.says)
 }
 
-// Classify reads errors in the shape of AWS.
+// Classify reads errors in the shape of AWS. One with status 200 came within a response.
 func (Driver) Classify(status int, header func(string) string, body []byte) *wire.Failure {
-	e := readError(header("x-amzn-errortype"), body)
+	kind := header("x-amzn-errortype")
+	if status == http.StatusOK {
+		return failureIn(kind, body)
+	}
+	e := readError(kind, body)
 	if e.kind == "" && e.message == "" {
 		return driver.Classify(status, header, body)
 	}
 	f := e.failure(status)
+	f.Status = status
 	f.RetryAfter = driver.RetryAfter(header)
 	return f
 }
 
-// failureOf classifies an error that came within a response, with the status that it would have had.
-func failureOf(kind string, body []byte, status int) *wire.Failure {
+// failureIn classifies an error that came within a response: its status is the one that it would have had.
+func failureIn(kind string, body []byte) *wire.Failure {
 	e := readError(kind, body)
-	if status == 0 {
-		status = http.StatusInternalServerError
-	}
-	return e.failure(status)
+	return e.failure(http.StatusInternalServerError)
 }
 
 // readError reads an error. Its kind is in a header, such as ThrottlingException:http://internal.amazon.com/, or in the body.
@@ -137,9 +138,6 @@ func (e *apiError) failure(status int) *wire.Failure {
 	}
 	f := p.Failure()
 	f.ProviderType = e.kind
-	if f.Kind != fault.Malformed && f.Kind != fault.Blocked {
-		f.Status = status
-	}
 	if e.aboutClock() {
 		f.Message = "The provider refused the gateway's signature because the clock of the gateway's machine is off by more than five minutes; set it."
 	}

@@ -42,8 +42,16 @@ type family struct {
 	grounds  bool // has a tool of its own that searches the web
 	pictures bool // draws, and has no chats
 	embeds   bool
-	reranks_ bool
+	ranks    bool // sorts documents, at an endpoint of its own
 }
+
+// Names of families with bodies of their own.
+const (
+	familyNova          = "nova-embeddings"
+	familyTitanPictures = "titan-multimodal-embeddings"
+	familyCohere        = "cohere-embeddings"
+	familyStability     = "stability"
+)
 
 // families is the table of what Bedrock's models have. The first row whose ids fit counts. Models that are not listed
 // get what most have. See https://docs.aws.amazon.com/bedrock/latest/userguide/conversation-inference-supported-models-features.html.
@@ -56,19 +64,20 @@ func families() []family {
 		{name: "claude-3", ids: "anthropic.claude-3-haiku", choices: choosesTool, topK: "top_k", status: true},
 		{name: "claude-3", ids: "anthropic.claude-3-5-sonnet-20240620", choices: choosesTool, topK: "top_k", status: true},
 		{name: "claude", ids: "anthropic.", choices: choosesTool, thinks: thinksClaude, caches: true, topK: "top_k", status: true},
-		{name: "nova-embeddings", ids: "amazon.nova-2-multimodal-embeddings", embeds: true},
+		{name: familyNova, ids: "amazon.nova-2-multimodal-embeddings", embeds: true},
 		{name: "nova-canvas", ids: "amazon.nova-canvas", pictures: true},
 		{name: "nova-2", ids: "amazon.nova-2", choices: choosesTool, thinks: thinksNova, caches: true, topK: "inferenceConfig.topK", status: true, grounds: true},
 		{name: "nova", ids: "amazon.nova", choices: choosesTool, caches: true, topK: "inferenceConfig.topK", status: true, grounds: true},
+		{name: familyTitanPictures, ids: "amazon.titan-embed-image", embeds: true},
 		{name: "titan-embeddings", ids: "amazon.titan-embed", embeds: true},
 		{name: "titan-images", ids: "amazon.titan-image", pictures: true},
 		{name: "titan", ids: "amazon.titan", noSystem: true, noTools: true},
-		{name: "rerank", ids: "amazon.rerank", reranks_: true},
-		{name: "rerank", ids: "cohere.rerank", reranks_: true},
-		{name: "cohere-embeddings", ids: "cohere.embed", embeds: true},
+		{name: "rerank", ids: "amazon.rerank", ranks: true},
+		{name: "rerank", ids: "cohere.rerank", ranks: true},
+		{name: familyCohere, ids: "cohere.embed", embeds: true},
 		{name: "command-r", ids: "cohere.command-r", topK: "k"},
 		{name: "command", ids: "cohere.command", topK: "k", noSystem: true, noTools: true},
-		{name: "stability", ids: "stability.", pictures: true},
+		{name: familyStability, ids: "stability.", pictures: true},
 		{name: "llama", ids: "meta.llama", noStops: true},
 		{name: "mistral-instruct", ids: "mistral.mistral-7b", topK: "top_k", noSystem: true, noTools: true},
 		{name: "mistral-instruct", ids: "mistral.mixtral", topK: "top_k", noSystem: true, noTools: true},
@@ -87,11 +96,8 @@ func families() []family {
 	}
 }
 
-// reranks reports whether the models sort documents, at an endpoint of their own.
-func (f *family) reranks() bool { return f.reranks_ }
-
 // converses reports whether the models have chats.
-func (f *family) converses() bool { return !f.pictures && !f.embeds && !f.reranks_ }
+func (f *family) converses() bool { return !f.pictures && !f.embeds && !f.ranks }
 
 // familyNamed returns the family of a name; that of other models if there is none.
 func familyNamed(name string) *family {

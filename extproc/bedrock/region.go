@@ -100,7 +100,7 @@ func Base(model string, s cloud.Settings) (string, error) {
 		return "", fault.Field(cloud.AWSRegion, "missing_required_parameter", "%s is missing; it is the region of AWS in which the model runs, such as us-east-1.", cloud.AWSRegion)
 	}
 	host := "bedrock-runtime"
-	if n.family().reranks() {
+	if n.family().ranks {
 		host = "bedrock-agent-runtime"
 	}
 	return "https://" + host + "." + region + "." + partitionOf(region).domain, nil

@@ -70,7 +70,7 @@ const (
 	blockThinking
 	blockCall
 	blockAnswer // a call of the reserved tool
-	blockRun    // a tool that Bedrock itself runs
+	blockRun    // a tool that Bedrock itself runs, or another call that is not passed on
 )
 
 // Event reads one event. Its name is that of the frame's type; events of unknown types mean nothing.
@@ -79,7 +79,7 @@ func (s *stream) Event(dst []wire.Chunk, name string, data []byte) ([]wire.Chunk
 		return dst, nil
 	}
 	if strings.HasSuffix(name, "Exception") {
-		return dst, failureOf(name, data, 0)
+		return dst, failureIn(name, data)
 	}
 	switch name {
 	case "messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata":
@@ -115,6 +115,8 @@ func (s *stream) begin(dst []wire.Chunk, e *looseEvent) []wire.Chunk {
 	switch {
 	case use == nil:
 	case use.Type != "":
+		s.open.kind = blockRun
+	case use.Name == responseTool && s.answered: // a second answer would not be JSON next to the first one
 		s.open.kind = blockRun
 	case use.Name == responseTool:
 		s.open.kind, s.answered = blockAnswer, true

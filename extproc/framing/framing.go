@@ -66,7 +66,7 @@ func Failure(f driver.Framing, d driver.Driver, e *splice.Event) *wire.Failure {
 		return nil
 	}
 	kind := string(e.Type)
-	return d.Classify(http.StatusInternalServerError, func(name string) string {
+	return d.Classify(http.StatusOK, func(name string) string {
 		if name == "x-amzn-errortype" {
 			return kind
 		}

@@ -45,6 +45,7 @@ type rewrittenEndpoint struct {
 func rewrittenEndpoints() []rewrittenEndpoint {
 	return []rewrittenEndpoint{
 		{"embeddings", driver.Embeddings, false, splice.ScanInputs(splice.Input), splice.List},
+		{"images", driver.Images, false, splice.ScanInputs(splice.Prompt), splice.List},
 		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List},
 		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil},
 		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript},
