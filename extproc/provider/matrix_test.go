@@ -19,7 +19,7 @@ func cells() map[string]map[string]string {
 		},
 		completionsFolder: {
 			"text": `"text_completion"`, "refusal": `"text_completion"`, "error": `"code":"upstream|"code": "`,
-			"reasoning": `"reasoning_content"|"thinking_delta"|"type": "thinking"|"thought": true`,
+			"reasoning": `"reasoning_content"|"thinking_delta"|"type": "thinking"|"thought": true|"reasoningContent"`,
 		},
 	}
 }
@@ -47,7 +47,7 @@ func TestMatrixIsComplete(t *testing.T) {
 // ends returns the names of a cell's files. Mistral has no refusals: what its guardrails block is an error.
 func ends(cell string) []string {
 	var out []string
-	for _, of := range []string{"openai", "anthropic", "gemini", "mistral", "cohere"} {
+	for _, of := range []string{"openai", "anthropic", "gemini", "mistral", "cohere", "bedrock"} {
 		if of == "mistral" && cell == "refusal" {
 			continue
 		}

@@ -215,7 +215,7 @@ func shows(t *testing.T, file string, shown map[string]bool) {
 		"pictures":   hasOne(sent, `"image_url"|"image"|"inlineData"|"fileData"`),
 		"reasoning":  hasOne(answer, `"reasoning_content"|"thinking"|"thinking_delta"`),
 		"cache":      !hasOne(section[usageJSON], `"CacheRead": 0,`) && section[usageJSON] != "",
-		"structured": hasOne(sent, `"json_schema"|"responseJsonSchema"|"responseSchema"|"output_config"|gateway_structured_answer`),
+		"structured": hasOne(sent, `"json_schema"|"textFormat"|"responseJsonSchema"|"responseSchema"|"output_config"|gateway_structured_answer`),
 	} {
 		shown[feature] = shown[feature] || found
 	}
