@@ -180,6 +180,7 @@ func importRows() []importRow {
 		{"bench/cmd/profiled", []string{"cli"}},
 		{"bench/**", []string{"bench/**"}},
 		{"examples/upstream", []string{"examples/upstream/fake"}},
+		{"examples/upstream/fake", []string{"examples/upstream/fake/*"}},
 		{"examples/api-go", []string{"proto/gen/gateway/*"}},
 		{"examples/**", nil},
 		{"tools/defects", []string{"cluster/inject"}},

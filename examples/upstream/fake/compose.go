@@ -3,9 +3,10 @@ package fake
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
+
+	"github.com/modelgateway/modelgateway/examples/upstream/fake/schema"
 )
 
 // ask is what the requests of all dialects come to.
@@ -123,7 +124,7 @@ func calls(a ask, p plan) []call {
 		if k := slices.IndexFunc(a.tools, func(t tool) bool { return t.name == a.chosen }); k >= 0 {
 			t = a.tools[k]
 		}
-		args, err := json.Marshal(sample(t.schema))
+		args, err := json.Marshal(schema.Sample(t.schema))
 		if err != nil || string(args) == "null" {
 			args = []byte("{}")
 		}
@@ -147,7 +148,7 @@ func write(a ask, p plan, i int) choice {
 	case p.words > 0:
 		text = lorem(p.words)
 	case a.asJSON && len(a.schema) > 0:
-		if doc, err := json.Marshal(sample(a.schema)); err == nil {
+		if doc, err := json.Marshal(schema.Sample(a.schema)); err == nil {
 			text = string(doc)
 		}
 	case a.asJSON:
@@ -192,88 +193,3 @@ func lorem(n int) string {
 
 // tokens is a rough count of a text's tokens: four bytes each.
 func tokens(text string) int { return (len(text) + 3) / 4 }
-
-// sample makes a value that a JSON schema accepts, in the few keywords that
-// tools and response formats commonly use.
-func sample(schema json.RawMessage) any {
-	var root map[string]any
-	if json.Unmarshal(schema, &root) != nil {
-		return nil
-	}
-	return sampler{root: root}.of(root, 0)
-}
-
-type sampler struct{ root map[string]any }
-
-// maxDepth ends schemas that refer to themselves.
-const maxDepth = 12
-
-func (s sampler) of(schema map[string]any, depth int) any {
-	if depth > maxDepth {
-		return nil
-	}
-	if ref, ok := schema["$ref"].(string); ok {
-		return s.of(s.resolve(ref), depth+1)
-	}
-	if values, ok := schema["enum"].([]any); ok && len(values) > 0 {
-		return values[0]
-	}
-	if value, ok := schema["const"]; ok {
-		return value
-	}
-	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
-		if list, ok := schema[key].([]any); ok && len(list) > 0 {
-			first, _ := list[0].(map[string]any)
-			return s.of(first, depth+1)
-		}
-	}
-	switch kind(schema) {
-	case "object":
-		out := map[string]any{}
-		properties, _ := schema["properties"].(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			property, _ := properties[name].(map[string]any)
-			out[name] = s.of(property, depth+1)
-		}
-		return out
-	case "array":
-		items, _ := schema["items"].(map[string]any)
-		return []any{s.of(items, depth+1)}
-	case "integer", "number":
-		if least, ok := schema["minimum"].(float64); ok {
-			return least
-		}
-		return 1
-	case "boolean":
-		return true
-	case "null":
-		return nil
-	}
-	return "fake"
-}
-
-// kind is the schema's type, the first where it lists several.
-func kind(schema map[string]any) string {
-	switch t := schema["type"].(type) {
-	case string:
-		return t
-	case []any:
-		if len(t) > 0 {
-			name, _ := t[0].(string)
-			return name
-		}
-	}
-	if schema["properties"] != nil {
-		return "object"
-	}
-	return ""
-}
-
-// resolve finds what a local reference such as #/$defs/City names.
-func (s sampler) resolve(ref string) map[string]any {
-	at := s.root
-	for name := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
-		at, _ = at[name].(map[string]any)
-	}
-	return at
-}

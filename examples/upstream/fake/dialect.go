@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"github.com/modelgateway/modelgateway/examples/upstream/fake/bedrock"
 )
 
 // dialect is how one family of providers speaks.
@@ -16,6 +18,8 @@ type dialect struct {
 	fail func(http.ResponseWriter, failure)
 	// failEvent is an error as an event of a stream.
 	failEvent func(failure) event
+	// frames says that streams are AWS's binary events.
+	frames bool
 }
 
 // failure is an error answer.
@@ -70,6 +74,8 @@ func dialectOf(path string) dialect {
 // specialDialect is the dialect of the providers without chats; it has no answer where the path is none of theirs.
 func specialDialect(path string) dialect {
 	switch {
+	case bedrockModel(path) != "":
+		return dialect{answer: (*Server).converse, fail: failAWS, failEvent: failEventAWS, frames: true}
 	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/embeddings"):
 		return dialect{answer: (*Server).embedVoyage, fail: failDetail, failEvent: failEventOpenAI}
 	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/rerank"):
@@ -184,6 +190,9 @@ func jsonEvent(name string, doc any) event {
 // stream sends events as the plan has it.
 func (s *Server) stream(x *exchange, p plan, events []event) {
 	x.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+	if x.dialect.frames {
+		x.w.Header().Set("Content-Type", bedrock.Media)
+	}
 	x.w.Header().Set("Cache-Control", "no-cache")
 	x.w.WriteHeader(http.StatusOK)
 	for i, e := range events {
@@ -203,7 +212,7 @@ func (s *Server) stream(x *exchange, p plan, events []event) {
 		if i > 0 && !s.wait(x, p.pace) {
 			return
 		}
-		if !send(x.w, e, p.framing) || i+1 == p.errorAt {
+		if !send(x.w, x.dialect.text(e), p.framing) || i+1 == p.errorAt {
 			return
 		}
 	}
@@ -212,13 +221,24 @@ func (s *Server) stream(x *exchange, p plan, events []event) {
 	}
 }
 
-// send writes one event and says whether the connection still stands.
-func send(w http.ResponseWriter, e event, framing string) bool {
-	text := "data: " + e.data + "\n\n"
-	if e.name != "" {
-		text = "event: " + e.name + "\n" + text
+// text is an event as the dialect's streams have it.
+func (d *dialect) text(e event) string {
+	switch {
+	case d.frames:
+		return bedrock.Frame(e.name, e.data)
+	case e.name != "":
+		return "event: " + e.name + "\ndata: " + e.data + "\n\n"
 	}
+	return "data: " + e.data + "\n\n"
+}
+
+// send writes one event and says whether the connection still stands. A frame has no lines, so only the pieces of its
+// sending can be odd.
+func send(w http.ResponseWriter, text, framing string) bool {
 	piece := len(text)
+	if !strings.HasSuffix(text, "\n\n") && framing != "dribble" {
+		framing = ""
+	}
 	switch framing {
 	case "crlf":
 		text = strings.ReplaceAll(text, "\n", "\r\n")

@@ -6,6 +6,9 @@ import (
 	"sync"
 )
 
+// keptResponses is how many responses are stored.
+const keptResponses = 1000
+
 // kept is the responses that the provider has stored: the last thousand.
 type kept struct {
 	mu struct {
@@ -35,7 +38,7 @@ func (k *kept) add(id string, input []item, output []any) {
 	for _, t := range all[len(input):] {
 		k.mu.items[t.ID] = t
 	}
-	if len(k.mu.order) > keptRequests {
+	if len(k.mu.order) > keptResponses {
 		oldest := k.mu.order[0]
 		for _, t := range k.mu.responses[oldest] {
 			delete(k.mu.items, t.ID)

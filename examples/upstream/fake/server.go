@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/modelgateway/modelgateway/examples/upstream/fake/record"
 )
 
 // maxBody bounds what a request may send, in bytes: somewhat more than the
@@ -23,7 +25,7 @@ type Options struct {
 // Server is the fake provider's handler. It is safe for concurrent use.
 type Server struct {
 	opts      Options
-	rec       recorder
+	rec       *record.Recorder
 	kept      kept
 	closed    chan struct{}
 	closeOnce sync.Once
@@ -32,9 +34,7 @@ type Server struct {
 // New makes a Server. Close it before the server that uses it as a handler, or
 // requests that hang by design keep that one from shutting down.
 func New(opts Options) *Server {
-	s := &Server{opts: opts, closed: make(chan struct{})}
-	s.rec.reset()
-	return s
+	return &Server{opts: opts, rec: record.New(), closed: make(chan struct{})}
 }
 
 // Close ends every request that waits or hangs. It may be called twice.
@@ -59,10 +59,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // provide serves what a provider serves, and records it.
 func (s *Server) provide(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	e := s.rec.begin(r, body)
-	w = &statusWriter{ResponseWriter: w, seen: func(status int) { s.rec.sent(e, status) }}
+	model, hash := modelOf(r, body)
+	e := s.rec.Begin(r, body, model, hash)
+	w = &statusWriter{ResponseWriter: w, seen: func(status int) { s.rec.Sent(e, status) }}
 	// Deferred, because a cut connection is a panic on purpose.
-	defer func() { s.rec.end(e, r.Context().Err()) }()
+	defer func() { s.rec.End(e, r.Context().Err()) }()
 	d := dialectOf(r.URL.Path)
 	w.Header().Set("X-Request-Id", "req_fake_"+strconv.Itoa(e.Seq))
 	switch {
@@ -77,7 +78,7 @@ func (s *Server) provide(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost:
 		d.fail(w, failure{status: http.StatusMethodNotAllowed, message: "Not allowed to " + r.Method + " on " + r.URL.Path})
 	default:
-		d.answer(s, &exchange{w: w, r: r, body: body, seq: e.Seq, nth: e.nth, dialect: d})
+		d.answer(s, &exchange{w: w, r: r, body: body, seq: e.Seq, nth: e.Nth, dialect: d})
 	}
 }
 
