@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -207,6 +208,51 @@ func TestReasoningInCallIDs(t *testing.T) {
 			t.Errorf("%s: the results are not those of the calls: %s", name, sent)
 		}
 		k.settled()
+	}
+}
+
+// So does a client of messages and of responses that drops the members which its language has for reasoning.
+func TestReasoningOfClientsThatDropIt(t *testing.T) {
+	t.Parallel()
+	const responded = `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"up","output":[` +
+		`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"Z0FBQUFB"},` +
+		`{"type":"function_call","id":"fc_1","call_id":"call_1","name":"look","arguments":"{}","status":"completed"}],` +
+		`"usage":{"input_tokens":10,"output_tokens":5,"total_tokens":15}}`
+	blocks := thoughtBlocks(proof(300))
+	for name, test := range map[string]struct {
+		path, ask, answer, again, want string
+	}{
+		"responses": {
+			"/v1/responses",
+			`{"model":"fast","reasoning":{"effort":"low"},"tools":[{"type":"function","name":"look","parameters":{"type":"object"},"strict":false}],"input":[{"role":"user","content":"The weather?"}`,
+			wholeTurn(append(blocks[:2:2], blocks[3])),
+			`,{"type":"function_call","call_id":%[1]q,"name":"look","arguments":"{}"},{"type":"function_call_output","call_id":%[1]q,"output":"sunny"}`,
+			`{"role":"assistant","content":[` + blocks[0] + "," + blocks[1] + `,{"type":"tool_use","id":"toolu_1"`,
+		},
+		"messages": {
+			"/v1/messages",
+			`{"model":"codex","max_tokens":900,"tools":[{"name":"look","input_schema":{"type":"object"}}],"messages":[{"role":"user","content":"The weather?"}`,
+			responded,
+			`,{"role":"assistant","content":[{"type":"tool_use","id":%[1]q,"name":"look","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":%[1]q,"content":"sunny"}]}`,
+			`{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"Z0FBQUFB"},{"type":"function_call","call_id":"call_1"`,
+		},
+	} {
+		k := newKit(t, thinkers())
+		e := k.open(t)
+		if out := e.request(to(e, test.path), test.ask+"]}"); out.refused != nil {
+			t.Fatalf("%s: %+v", name, out.refused)
+		}
+		got := e.answer(jsonAnswer(test.answer)).body
+		own := regexp.MustCompile(`"` + sealedMark + `[A-Za-z0-9_-]+"`).FindString(got)
+		if own == "" {
+			t.Fatalf("%s: the caller gets %s", name, got)
+		}
+		e = k.open(t)
+		out := e.request(to(e, test.path), test.ask+fmt.Sprintf(test.again, own[1:len(own)-1])+"]}")
+		if out.refused != nil || !strings.Contains(out.body, test.want) {
+			t.Errorf("%s: the provider gets %s (%+v), which lacks %s", name, out.body, out.refused, test.want)
+		}
+		e.quit()
 	}
 }
 

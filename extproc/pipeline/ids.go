@@ -15,10 +15,12 @@ import (
 
 // Ids that callers get instead of a provider's; see package sealed.
 
-// sealsCalls reports whether the caller's language has no member for reasoning, and ids for calls.
+// sealsCalls reports whether the caller sends the ids of calls back. Messages and responses have members for reasoning, too, but
+// not all of their clients keep them.
 func (x *Exchange) sealsCalls() bool {
-	if x.op.Language.Name() != wire.OpenAI {
-		return false
+	language := x.op.Language.Name()
+	if language != wire.OpenAI {
+		return language == wire.Anthropic || language == wire.Responses
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -20,7 +20,8 @@ import (
 
 // A model that thinks before it calls a tool wants its reasoning back, unchanged and with its proof,
 // next to the tool's result. OpenAI's chats have no member for it, and clients drop the gateway's own
-// one. All of them send the ids of calls back, so the id of a call has the reasoning before it, sealed.
+// one; some clients of messages and responses drop the members that these have. All of them send the ids of
+// calls back, so the id of a call has the reasoning before it, sealed.
 // No provider gets such an id.
 
 const (
