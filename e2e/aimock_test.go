@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -11,6 +12,36 @@ import (
 
 	"github.com/modelgateway/modelgateway/e2e/porttest"
 )
+
+// othersCases is how many cases the clients of the provider of others report.
+const othersCases = 216
+
+// providerOfOthers configures models of each provider that aimock is, and for each the ways in which it fails there: models whose
+// names begin with the fault.
+func providerOfOthers(url string) string {
+	providers := map[string]string{
+		"chat":       `model: openai_compatible/gpt%s, api_base: "` + url + `/v1"`,
+		"messages":   `model: anthropic/claude-sonnet-4-5%s, api_base: "` + url + `"`,
+		"responses":  `model: openai/gpt-codex%s, api_base: "` + url + `/v1"`,
+		"cohere":     `model: cohere/command-a%s, api_base: "` + url + `"`,
+		"gemini":     `model: gemini/gemini-3-flash%s, api_base: "` + url + `"`,
+		"vertex":     `model: vertex_ai/gemini-3-flash%s, api_base: "` + url + `", vertex_project: p, vertex_location: europe-west4`,
+		"bedrock":    `model: bedrock/anthropic.claude-sonnet-4-5%s, api_base: "` + url + `", aws_region_name: eu-west-1`,
+		"azure":      `model: azure/gpt-5%s, api_base: "` + url + `", api_version: "2024-10-21"`,
+		"openrouter": `model: openrouter/gpt-5%s, api_base: "` + url + `/v1"`,
+		"elevenlabs": `model: elevenlabs/eleven_flash_v2_5%s, api_base: "` + url + `"`,
+	}
+	var b strings.Builder
+	b.WriteString("model_list:\n")
+	for name, params := range providers {
+		fmt.Fprintf(&b, "  - {model_name: %s, gateway_params: {%s, api_key: k}}\n", name, fmt.Sprintf(params, ""))
+		for _, fault := range []string{"broken", "limited", "garbled", "gone", "cut"} {
+			fmt.Fprintf(&b, "  - {model_name: %s-%s, gateway_params: {%s, api_key: k}}\n", fault, name, fmt.Sprintf(params, "-"+fault))
+		}
+	}
+	return b.String() + "  - {model_name: embed-cohere, gateway_params: {model: cohere/embed-v4.0, api_base: \"" + url + "\", api_key: k}}\n" +
+		"  - {model_name: embed-azure, gateway_params: {model: azure/text-embedding-3-small, api_version: \"2024-10-21\", api_base: \"" + url + "\", api_key: k}}\n"
+}
 
 // A provider that others wrote serves callers of each language in each language: what ours might
 // have misunderstood in the same way as the gateway, it has not.
@@ -41,20 +72,11 @@ func TestProviderOfOthers(t *testing.T) {
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
 		t.Fatalf("the provider is not ready: %q, %v: %s", line, err, provider.Stderr)
 	}
-	var pairs []string
-	for language, model := range map[string]string{"chat": "openai_compatible/gpt", "messages": "anthropic/claude-sonnet-4-5", "responses": "openai/gpt-codex", "cohere": "cohere/command-a"} {
-		pairs = append(pairs, language+"="+model, "broken-"+language+"="+model+"-broken", "limited-"+language+"="+model+"-limited")
-	}
-	url := "http://" + port.String()
-	list := models(&upstream{url: url}, pairs...)
-	for name, model := range map[string]string{"gemini": "gemini-3-flash", "broken-gemini": "gemini-broken", "limited-gemini": "gemini-limited"} {
-		list += "  - {model_name: " + name + ", gateway_params: {model: gemini/" + model + ", api_base: \"" + url + "\", api_key: k}}\n"
-	}
-	g := startGateway(t, list)
+	g := startGateway(t, providerOfOthers("http://"+port.String()))
 	clients := exec.CommandContext(ctx, nodePath(t), "e2e/testdata/node/aimock_clients.mjs")
 	clients.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	report, err := clients.CombinedOutput()
-	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != 102 {
-		t.Errorf("%d cases are well, want 102: %v\n%s", ok, err, report)
+	if ok := strings.Count("\n"+string(report), "\nok "); err != nil || ok != othersCases {
+		t.Errorf("%d cases are well, want %d: %v\n%s", ok, othersCases, err, report)
 	}
 }

@@ -129,6 +129,13 @@ for (const [name, caller] of Object.entries(callers)) {
   cases[`reasoning ${name}`] = async (model) =>
     assert.deepEqual(await caller.thought(model, "think!"), ["Six times seven is what they ask.", "It is 42."]);
   cases[`structured ${name}`] = async (model) => assert.deepEqual(JSON.parse(await caller.structured(model, "a city")), { city: "Oslo" });
+  cases[`faults ${name}`] = async (model) => {
+    for (const kind of ["garbled", "gone"]) {
+      const e = await rejects(() => caller.text(`${kind}-${model}`, "hello"), caller.failed);
+      assert.ok(e.status === 502 || e.status === 503, `${kind}: ${e.status}`);
+    }
+    await assert.rejects(() => caller.streamed(`cut-${model}`, "hello"));
+  };
   cases[`errors ${name}`] = async (model) => {
     for (const kind of ["broken", "limited"]) {
       const e = await rejects(() => caller.text(`${kind}-${model}`, "hello"), caller.failed);
@@ -140,4 +147,15 @@ for (const [name, caller] of Object.entries(callers)) {
 // aimock writes the reasoning of Cohere's models as text, so nothing can tell it from the response.
 const cohere = Object.entries(cases).filter(([name]) => !name.startsWith("reasoning"));
 const once = Object.fromEntries(cohere.map(([name, f]) => [`${name} cohere`, () => f("cohere")]));
-await run("aimock", cases, once, [...languages, "gemini"]);
+for (const provider of ["cohere", "azure"]) {
+  once[`embeddings ${provider}`] = async () => {
+    const r = await openai.embeddings.create({ model: `embed-${provider}`, input: ["Oslo", "Bern"] });
+    assert.deepEqual(r.data.map((d) => d.index), [0, 1]);
+    for (const d of r.data) assert.deepEqual(d.embedding, [0.5, -0.25, 1]);
+  };
+}
+once["speech elevenlabs"] = async () => {
+  const r = await openai.audio.speech.create({ model: "elevenlabs", voice: "JBFqnCBsd6RMkjVDRZzb", input: "hello" });
+  assert.deepEqual(Buffer.from(await r.arrayBuffer()), Buffer.from("the sound of aimock"));
+};
+await run("aimock", cases, once, [...languages, "gemini", "vertex", "bedrock", "azure", "openrouter"]);
