@@ -112,7 +112,7 @@ func importRows() []importRow {
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
-		{"extproc/gemini", []string{"extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage"}},
+		{"extproc/gemini", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/vertex", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/anthropic", "extproc/driver", "extproc/gemini", "extproc/mistral", "extproc/openai", "extproc/wire"}},
 		{"extproc/azure", []string{"cluster/cloud", "cluster/fault", "cluster/vault", "extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/wire"}},
 		{"extproc/mistral", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},

@@ -99,3 +99,47 @@ func TestGeminiEmbeddings(t *testing.T) {
 		k.settled()
 	}
 }
+
+// Pictures of Google's models come back in OpenAI's form. Their tokens are paid for, or else the pictures that have come, however many were
+// requested.
+func TestGeminiPictures(t *testing.T) {
+	t.Parallel()
+	const whole = `{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"image/png","data":"AAAA"}}]},"finishReason":"STOP"}]`
+	for name, test := range map[string]struct {
+		model, reply, want, cost string
+		status                   int
+		tokens                   usage.Tokens
+	}{
+		"by the token": {
+			"gemini-2.5-flash-image", whole + `,"usageMetadata":{"promptTokenCount":10,"candidatesTokenCount":1290,"candidatesTokensDetails":[{"modality":"IMAGE","tokenCount":1290}]}}`,
+			`"output_format":"png","data":[{"b64_json":"AAAA"}],"usage":{"input_tokens":10,`, "0.03871", 200,
+			usage.Tokens{Input: 10, Output: 1290, OutputImage: 1290, Images: 1},
+		},
+		"by the picture": {
+			"imagen-3.0-generate-001", `{"predictions":[{"mimeType":"image/png","bytesBase64Encoded":"AAAA"},{"raiFilteredReason":"taken"}]}`,
+			`"output_format":"png","data":[{"b64_json":"AAAA"}]}`, "0.04", 200,
+			usage.Tokens{Images: 1},
+		},
+		"filtered": {
+			"imagen-3.0-generate-001", `{"predictions":[{"raiFilteredReason":"Filtered. Support codes: 1"}]}`, `"code":"content_filter"`, "", 400, usage.Tokens{},
+		},
+	} {
+		d := place("google", "fast", "", 0)
+		d.Model, d.APIBase, d.DropParams = "gemini/"+test.model, "https://google.example", true
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)})
+		e := k.open(t)
+		sent := e.request(to(e, "/v1/images/generations"), `{"model":"fast","prompt":"a fox","n":2}`)
+		if sent.refused != nil || !strings.HasPrefix(sent.headers[":path"], "/v1beta/models/"+test.model+":") {
+			t.Fatalf("%s: sent to %s: %+v", name, sent.headers[":path"], sent.refused)
+		}
+		a := e.answer(jsonAnswer(test.reply))
+		if a.status != test.status || !strings.Contains(a.body, test.want) {
+			t.Errorf("%s: the caller gets %d %s", name, a.status, a.body)
+		}
+		ev := k.event(e.uuid)
+		if test.status == 200 && (ev.Tokens != test.tokens || ev.Source != usage.Provider || ev.Cost.String() != test.cost) {
+			t.Errorf("%s: recorded %+v at %s", name, ev, ev.Cost)
+		}
+		k.settled()
+	}
+}

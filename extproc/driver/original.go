@@ -8,6 +8,7 @@ import (
 type Original struct {
 	Endpoint Endpoint
 	Facts    *splice.Request // its body, read by the scanner of the endpoint
+	Created  int64           // when it came, in seconds since 1970: the time of a response that has none
 }
 
 // Members returns the members of the request that are for a provider, and not for the gateway. Those of a form

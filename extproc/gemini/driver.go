@@ -24,9 +24,9 @@ type Codec struct {
 	Vertex bool // for Vertex AI, whose requests have no tier of the service
 }
 
-// Serves returns Gemini's language for each chat, and for embeddings.
+// Serves returns Gemini's language for each chat, and for the other endpoints that Google's models serve.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e.IsChat() || e == driver.Embeddings {
+	if e.IsChat() || e == driver.Embeddings || Rewrites(e) {
 		return wire.Gemini, true
 	}
 	return "", false
@@ -44,12 +44,9 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if err != nil {
 		return driver.Call{}, err
 	}
-	method := ":generateContent"
-	switch {
-	case op.Endpoint == driver.Embeddings:
+	method := Method(t.Model, op)
+	if op.Endpoint == driver.Embeddings {
 		method = ":batchEmbedContents"
-	case op.Stream:
-		method = ":streamGenerateContent?alt=sse"
 	}
 	var headers []driver.Header
 	if !t.APIKey.IsEmpty() {

@@ -60,8 +60,8 @@ func ReadEmbeddings(r *driver.Original, t driver.Target) (Embeddings, error) {
 	return out, nil
 }
 
-// Rewrite writes a request for embeddings as batchEmbedContents.
-func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+// embed writes a request for embeddings as batchEmbedContents.
+func embed(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
 	in, err := ReadEmbeddings(r, t)
 	if err != nil {
 		return driver.Rewritten{}, err
@@ -163,8 +163,8 @@ type embeddingsUsage struct {
 	Total  int64 `json:"total_tokens"`
 }
 
-// Restore writes embeddings in OpenAI's form.
-func (Driver) Restore(_ *driver.Original, body []byte, model string) (driver.Restored, error) {
+// RestoreEmbeddings writes embeddings of batchEmbedContents in OpenAI's form.
+func RestoreEmbeddings(body []byte, model string) (driver.Restored, error) {
 	var in looseEmbeddings
 	if f := driver.ReadResponse(body, &in); f != nil {
 		return driver.Restored{}, f

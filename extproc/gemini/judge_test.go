@@ -100,6 +100,9 @@ func TestTheJudgeIsStrict(t *testing.T) {
 		{"Vertex's member", request, strings.Replace(good, `"topP":0.5`, `"audioTimestamp":true`, 1)},
 		{"an unknown member of a candidate's content", response, strings.Replace(reply, `"role":"model"`, `"role":"model","x":1`, 1)},
 		{"an unknown reason", response, strings.Replace(reply, `STOP`, `HALT`, 1)},
+		{"an unknown member of a picture", request, strings.Replace(good, `"topP":0.5`, `"imageConfig":{"ratio":"1:1"}`, 1)},
+		{"Vertex's member of a picture", request, strings.Replace(good, `"topP":0.5`, `"imageConfig":{"imageOutputOptions":{"mimeType":"image/png"}}`, 1)},
+		{"an unknown parameter of Imagen", "imagen", `{"instances":[{"prompt":"a"}],"parameters":{"n":1}}`},
 		{"an error without a status", failure, `{"error":{"code":400,"message":"m"}}`},
 	}
 	for i, v := range judge(t, cases) {
@@ -122,7 +125,7 @@ func notGemini(name string) bool {
 func goldens(t *testing.T) []judged {
 	t.Helper()
 	var out []judged
-	for _, folder := range []string{"", "messages/", "completions/"} {
+	for _, folder := range []string{"", "messages/", "completions/", "rewritten/"} {
 		files, err := filepath.Glob("../provider/testdata/" + folder + "gemini/*.txtar")
 		if err != nil || len(files) < 8 {
 			t.Fatalf("there are %d golden files: %v", len(files), err)
@@ -137,14 +140,26 @@ func goldens(t *testing.T) []judged {
 				head, body, _ := strings.Cut(string(f.Data), "\n\n")
 				switch {
 				case f.Name == "upstream.http":
-					out = append(out, judged{name, request, body})
-				case f.Name == "reply.http" && !notGemini(filepath.Base(file)):
+					out = append(out, judged{name, kindOf(head), body})
+				case f.Name == "reply.http" && folder != "rewritten/" && !notGemini(filepath.Base(file)):
 					out = append(out, responses(name, head, body)...)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// kindOf returns the kind of a request by its path.
+func kindOf(head string) string {
+	path, _, _ := strings.Cut(head, "\n")
+	switch {
+	case strings.HasSuffix(path, ":batchEmbedContents"):
+		return "embedding"
+	case strings.HasSuffix(path, ":predict"):
+		return "imagen"
+	}
+	return request
 }
 
 // responses returns the cases of a response.

@@ -68,7 +68,9 @@ func (r *Request) WithUnits(t usage.Tokens) usage.Tokens {
 		return t
 	}
 	units := r.Operation.Units(r.Facts)
-	t.Images = max(t.Images, units.Images)
+	if t.Images == 0 {
+		t.Images = units.Images
+	}
 	t.InputCharacters = max(t.InputCharacters, units.InputCharacters)
 	if t.SearchQueries == 0 {
 		t.SearchQueries = units.SearchQueries

@@ -28,7 +28,7 @@ func (x *Exchange) rewritten() bool {
 
 // original returns the request for a rewriter.
 func (x *Exchange) original() *driver.Original {
-	return &driver.Original{Endpoint: x.op.Endpoint, Facts: &x.Facts}
+	return &driver.Original{Endpoint: x.op.Endpoint, Facts: &x.Facts, Created: x.Start.Unix()}
 }
 
 // encodedLocked returns the request in the language of a target that does not take the caller's.

@@ -61,8 +61,8 @@ func FuzzRewrite(f *testing.F) {
 			if *facts = (splice.Request{Boundary: boundary}); e.scan(sent, facts) != nil {
 				return
 			}
-			for _, drop := range []bool{false, true} {
-				to, err := r.Rewrite(&driver.Original{Endpoint: e.endpoint, Facts: facts}, driver.Target{Model: "aura-2", DropParams: drop})
+			for i, model := range []string{"aura-2", "aura-2", "imagen-4"} {
+				to, err := r.Rewrite(&driver.Original{Endpoint: e.endpoint, Facts: facts}, driver.Target{Model: model, DropParams: i > 0})
 				if one := (*fault.Error)(nil); err != nil && (!errors.As(err, &one) || one.Kind == fault.Internal) {
 					t.Errorf("%T %s: %v is not the caller's error", r, body, err)
 				}
@@ -91,10 +91,10 @@ func FuzzRestored(f *testing.F) {
 				return
 			}
 			ask := map[string]string{
-				"embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
+				"images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
 			}[e.name]
 			o, _ := original(t, e, []byte(ask))
-			for _, model := range []string{"m", "voyage-context-3"} {
+			for _, model := range []string{"m", "voyage-context-3", "imagen-4"} {
 				restored, err := r.Restore(o, raw, model)
 				if failure := (*wire.Failure)(nil); err != nil && !errors.As(err, &failure) {
 					t.Errorf("%T: %v is no failure", r, err)

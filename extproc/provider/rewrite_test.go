@@ -205,7 +205,7 @@ func original(t *testing.T, e *rewrittenEndpoint, ask []byte) (*driver.Original,
 	if err := e.scan(body, facts); err != nil {
 		t.Fatal(err)
 	}
-	return &driver.Original{Endpoint: e.endpoint, Facts: facts}, body
+	return &driver.Original{Endpoint: e.endpoint, Facts: facts, Created: 1_700_000_000}, body
 }
 
 // formOf writes an object as a form with a file.

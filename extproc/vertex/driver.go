@@ -32,7 +32,7 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 		return openai.Driver{Endpoints: []driver.Endpoint{driver.Chat}}.Serves(t, e)
 	case google, tuned:
 	}
-	return wire.Gemini, e.IsChat() || e == driver.Embeddings
+	return wire.Gemini, e.IsChat() || e == driver.Embeddings || gemini.Rewrites(e)
 }
 
 // Codec returns the translator of a language.
@@ -88,8 +88,6 @@ func method(of family, name string, op driver.Operation) string {
 			return ":streamRawPredict"
 		}
 		return ":rawPredict"
-	case op.Stream:
-		return ":streamGenerateContent?alt=sse"
 	}
-	return ":generateContent"
+	return gemini.Method(name, op)
 }

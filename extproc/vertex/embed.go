@@ -41,8 +41,12 @@ type embedConfig struct {
 	Dimensions jsontext.Value `json:"outputDimensionality,omitzero"`
 }
 
-// Rewrite writes a request for embeddings in the form of the model.
+// Rewrite writes a request in the form of the model.
 func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+	if r.Endpoint != driver.Embeddings {
+		_, t.Model = familyOf(t.Model)
+		return gemini.Codec{Vertex: true}.Rewrite(r, t)
+	}
 	in, err := gemini.ReadEmbeddings(r, t)
 	if err != nil {
 		return driver.Rewritten{}, err
@@ -85,14 +89,18 @@ type predictions struct {
 	Error jsontext.Value `json:"error"`
 }
 
-// Restore writes embeddings in OpenAI's form.
+// Restore writes a response in OpenAI's form.
 func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Restored, error) {
+	body = unlisted(body)
+	if r.Endpoint != driver.Embeddings {
+		return gemini.Codec{Vertex: true}.Restore(r, body, model)
+	}
 	var in predictions
 	if f := driver.ReadResponse(body, &in); f != nil {
 		return driver.Restored{}, f
 	}
 	if in.Predictions == nil {
-		return gemini.Driver{}.Restore(r, body, model) // of batchEmbedContents, or an error
+		return gemini.RestoreEmbeddings(body, model) // of batchEmbedContents, or an error
 	}
 	values, tokens, known := make([]jsontext.Value, len(in.Predictions)), int64(0), true
 	for i := range in.Predictions {

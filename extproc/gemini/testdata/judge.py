@@ -1,4 +1,4 @@
-"""Reads requests and responses of generateContent, and errors, one JSON object a line, and prints what
+"""Reads requests and responses of generateContent, requests for embeddings and for Imagen's pictures, and errors, one JSON object a line, and prints what
 is wrong with each by the types of Google's SDK: strictly, with no member that the types lack. From what it has read of
 a request the SDK must also make the same body. Of a response it prints what it has read."""
 
@@ -81,13 +81,40 @@ def embedding(text):
     return [], ""
 
 
+# The parameters of Imagen, by the names of the SDK.
+IMAGEN = {
+    "sampleCount": "numberOfImages", "sampleImageSize": "imageSize", "aspectRatio": "aspectRatio", "negativePrompt": "negativePrompt", "seed": "seed",
+    "personGeneration": "personGeneration", "addWatermark": "addWatermark", "includeRaiReason": "includeRaiReason",
+}
+
+
+def imagen(text):
+    """The SDK knows Imagen at Vertex AI alone; requests to the Gemini API are the same."""
+    body = json.loads(text)
+    config = {}
+    for name, value in body["parameters"].items():
+        if name == "outputOptions":
+            config |= {"outputMimeType": value["mimeType"], "outputCompressionQuality": value.get("compressionQuality")}
+        else:
+            config[IMAGEN[name]] = value
+    made = models._GenerateImagesParameters_to_vertex(
+        client,
+        types._GenerateImagesParameters(
+            model="imagen", prompt=body["instances"][0]["prompt"], config=types.GenerateImagesConfig.model_validate_json(json.dumps(config), strict=True)
+        ),
+    )
+    made.pop("_url")
+    made = plain(made)
+    return ([] if made == body else [f"the SDK makes {json.dumps(made)} of {json.dumps(body)}"]), ""
+
+
 def error(text):
     body = json.loads(text)
     e = errors.APIError(body["error"]["code"], body)
     return ([] if e.status == body["error"]["status"] and e.message else ["no status, or no message"]), ""
 
 
-KINDS = {"request": request, "embedding": embedding, "response": response, "error": error}
+KINDS = {"request": request, "embedding": embedding, "imagen": imagen, "response": response, "error": error}
 for line in sys.stdin:
     case = json.loads(line)
     printed = ""
