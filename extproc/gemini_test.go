@@ -1,6 +1,7 @@
 package extproc
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -139,6 +140,41 @@ func TestGeminiPictures(t *testing.T) {
 		ev := k.event(e.uuid)
 		if test.status == 200 && (ev.Tokens != test.tokens || ev.Source != usage.Provider || ev.Cost.String() != test.cost) {
 			t.Errorf("%s: recorded %+v at %s", name, ev, ev.Cost)
+		}
+		k.settled()
+	}
+}
+
+// Recordings for Google's models go out as base64 in JSON, and the transcription comes back as requested, also as events. Its tokens are paid for.
+func TestGeminiTranscriptions(t *testing.T) {
+	t.Parallel()
+	d := place("google", "fast", "", 0)
+	d.Model, d.APIBase = "gemini/gemini-2.5-flash", "https://google.example"
+	const reply = `{"candidates":[{"content":{"parts":[{"text":"A fox."}]},"finishReason":"STOP"}],` +
+		`"usageMetadata":{"promptTokenCount":350,"candidatesTokenCount":3,"promptTokensDetails":[{"modality":"AUDIO","tokenCount":320}]}}`
+	for name, test := range map[string]struct {
+		field, want, media string
+	}{
+		"json": {"response_format=json", `{"text":"A fox.","usage":{"type":"tokens","input_tokens":350,"input_token_details":{"text_tokens":30,"audio_tokens":320},"output_tokens":3,"total_tokens":353}}`, "application/json"},
+		"text": {"response_format=text", "A fox.\n", "text/plain; charset=utf-8"},
+		"events": {
+			"stream=true",
+			`data: {"type":"transcript.text.delta","delta":"A fox."}` + "\n\n" + `data: {"type":"transcript.text.done","text":"A fox."}` + "\n\n", "text/event-stream; charset=utf-8",
+		},
+	} {
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)})
+		e := k.open(t)
+		sent := e.request(toForm(e, "/v1/audio/transcriptions"), form("file", wav(10), "model=fast", test.field))
+		data := base64.StdEncoding.EncodeToString([]byte(wav(10)))
+		if sent.refused != nil || sent.headers[":path"] != "/v1beta/models/gemini-2.5-flash:generateContent" || sent.headers["content-type"] != "application/json" || !strings.Contains(sent.body, `"data":"`+data+`"`) {
+			t.Fatalf("%s: sent to %v: %+v", name, sent.headers, sent.refused)
+		}
+		a := e.answer(jsonAnswer(reply))
+		if a.status != 200 || a.body != test.want || a.headers["content-type"] != test.media {
+			t.Errorf("%s: the caller gets %d %s as %s", name, a.status, a.body, a.headers["content-type"])
+		}
+		if ev := k.event(e.uuid); ev.Tokens.Input != 350 || ev.Tokens.InputAudio != 320 || ev.Tokens.Output != 3 || ev.Source != usage.Provider {
+			t.Errorf("%s: recorded %+v", name, ev.Tokens)
 		}
 		k.settled()
 	}

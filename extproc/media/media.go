@@ -42,6 +42,31 @@ func Duration(file []byte) (time.Duration, bool) {
 	return mp3(b)
 }
 
+// Type returns the MIME type of a file, by its beginning: WAV, MP3, MP4 (M4A), FLAC, Ogg or WebM. It is empty if the format is another
+// one.
+func Type(file []byte) string {
+	b := afterID3(file)
+	switch {
+	case len(b) < 12:
+		return ""
+	case (is(b, "RIFF") || is(b, "RF64")) && is(b[8:], "WAVE"):
+		return "audio/wav"
+	case is(b, "fLaC"):
+		return "audio/flac"
+	case is(b, "OggS"):
+		return "audio/ogg"
+	case is(b, "\x1a\x45\xdf\xa3"):
+		return "video/webm"
+	case is(b[4:], "ftypM4A"):
+		return "audio/m4a"
+	case is(b[4:], "ftyp"):
+		return "video/mp4"
+	case len(b) < len(file), b[0] == 0xff && b[1]&0xe6 == 0xe2: // layer III
+		return "audio/mp3"
+	}
+	return ""
+}
+
 func is(b []byte, prefix string) bool { return bytes.HasPrefix(b, []byte(prefix)) }
 
 // afterID3 returns what follows the ID3v2 tags at the beginning.

@@ -239,3 +239,27 @@ func FuzzDuration(f *testing.F) {
 		}
 	})
 }
+
+// A file says by its beginning what it is.
+func TestType(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ file, want string }{
+		{wavFile(4, 4), "audio/wav"},
+		{mpeg(cbr128, 417, ""), "audio/mp3"},
+		{mpeg(low16, 72, ""), "audio/mp3"},
+		{id3(8) + mpeg(cbr128, 417, ""), "audio/mp3"},
+		{id3(8) + "fLaC" + zeros(38), "audio/flac"},
+		{"OggS" + zeros(24), "audio/ogg"},
+		{"\x1a\x45\xdf\xa3" + zeros(24), "video/webm"},
+		{box("ftyp", "M4A ", zeros(8)), "audio/m4a"},
+		{box("ftyp", "isom", zeros(8)), "video/mp4"},
+		{"RIFF" + zeros(4) + "AVI " + zeros(8), ""},
+		{"\xff\xf1" + zeros(24), ""},
+		{"RIFF", ""},
+		{"", ""},
+	} {
+		if got := media.Type([]byte(c.file)); got != c.want {
+			t.Errorf("%.12q is %q, want %q", c.file, got, c.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"fmt"
 	"mime/multipart"
 	"net/http"
@@ -141,7 +142,8 @@ func rewrite(t *testing.T, p provider.Provider, e *rewrittenEndpoint, in map[str
 		t.Fatal(err)
 	}
 	out[upstreamHTTP] = shown(t, call, sent, e.form)
-	if e.form && bytes.Count(body, sound()) != 1 || bytes.Count(sent.Body, sound()) != bytes.Count(body, sound()) {
+	times := bytes.Count(sent.Body, sound()) + bytes.Count(sent.Body, base64.StdEncoding.AppendEncode(nil, sound()))
+	if e.form && bytes.Count(body, sound()) != 1 || times != bytes.Count(body, sound()) {
 		t.Errorf("the file is not what it was: %q", sent.Body)
 	}
 	if in[replyHTTP] == nil {
@@ -250,9 +252,9 @@ func shown(t *testing.T, c driver.Call, sent driver.Rewritten, form bool) []byte
 		fmt.Fprintf(&b, "%s: %s\n", h.Name, h.Value.Reveal())
 	}
 	switch {
-	case sent.Media != "":
+	case sent.Media != "" && sent.Media != "application/json":
 		fmt.Fprintf(&b, "content-type: %s\n\n%q\n", sent.Media, sent.Body)
-	case form:
+	case form && sent.Media == "":
 		text := strings.ReplaceAll(string(sent.Body), string(sound()), fmt.Sprintf("%q", sound()))
 		fmt.Fprintf(&b, "content-type: multipart/form-data; boundary=%s\n\n%s\n", boundary, strings.ReplaceAll(text, "\r\n", "\n"))
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Transcript is what a provider has heard in a file.
@@ -17,8 +18,9 @@ type Transcript struct {
 	Text     string
 	Language string // as the provider names it; empty if it does not
 	Words    []Word
-	Duration *float64 // of the sound, in seconds; nil if the provider does not report it
-	Billed   *float64 // seconds that the provider bills; nil if they are Duration
+	Duration *float64   // of the sound, in seconds; nil if the provider does not report it
+	Billed   *float64   // seconds that the provider bills; nil if they are Duration
+	Usage    wire.Usage // tokens that the provider bills in place of seconds, if it reports them
 }
 
 // Restore returns the transcription in the form that the request wants, with the seconds that the provider bills.
@@ -29,6 +31,8 @@ func (t *Transcript) Restore(o Options) (driver.Restored, error) {
 		billed = t.Duration
 	}
 	switch {
+	case t.Usage.Known(), t.Usage.Bad:
+		out.Usage, billed = t.Usage, nil
 	case billed == nil:
 	case !(*billed >= 0 && *billed <= usage.Limit/1000):
 		out.Usage.Bad = true
@@ -55,19 +59,34 @@ func (t *Transcript) Restore(o Options) (driver.Restored, error) {
 
 // object is OpenAI's transcription in JSON.
 type object struct {
-	Task     string    `json:"task,omitzero"`
-	Language *string   `json:"language,omitzero"`
-	Duration *float64  `json:"duration,omitzero"`
-	Text     string    `json:"text"`
-	Segments any       `json:"segments,omitzero"`
-	Words    []timed   `json:"words,omitzero"`
-	Usage    *duration `json:"usage,omitzero"`
+	Task     string   `json:"task,omitzero"`
+	Language *string  `json:"language,omitzero"`
+	Duration *float64 `json:"duration,omitzero"`
+	Text     string   `json:"text"`
+	Segments any      `json:"segments,omitzero"`
+	Words    []timed  `json:"words,omitzero"`
+	Usage    any      `json:"usage,omitzero"`
 }
 
 // duration is a report of seconds.
 type duration struct {
 	Type    string  `json:"type"`
 	Seconds float64 `json:"seconds"`
+}
+
+// tokenUsage is a report of tokens.
+type tokenUsage struct {
+	Type   string       `json:"type"`
+	Input  int64        `json:"input_tokens"`
+	Inputs tokenDetails `json:"input_token_details"`
+	Output int64        `json:"output_tokens"`
+	Total  int64        `json:"total_tokens"`
+}
+
+// tokenDetails divides the tokens that the model has read.
+type tokenDetails struct {
+	Text  int64 `json:"text_tokens"`
+	Audio int64 `json:"audio_tokens"`
 }
 
 // timed is a word with its time.
@@ -103,7 +122,10 @@ type spokenSegment struct {
 
 func (t *Transcript) object(o Options, billed *float64) ([]byte, error) {
 	out := object{Text: t.Text}
-	if billed != nil {
+	switch u := &t.Usage.Tokens; {
+	case t.Usage.Known():
+		out.Usage = &tokenUsage{"tokens", u.Input, tokenDetails{max(u.Input-u.InputAudio, 0), u.InputAudio}, u.Output, u.Input + u.Output}
+	case billed != nil:
 		out.Usage = &duration{"duration", *billed}
 	}
 	if o.format != plainJSON {
