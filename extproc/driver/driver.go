@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -54,11 +55,23 @@ const (
 // Passer is a Driver whose provider has a vendor's language with differences, which requests that are passed on get as
 // well. Implementations are safe for concurrent use and do not block.
 type Passer interface {
-	// InsteadOfModel returns the members that stand in a JSON body in place of the model, which the address names;
-	// empty if the body names it. version is that of the vendor's API which the caller asks for, if any.
-	InsteadOfModel(t Target, e Endpoint, version string) string
+	// InsteadOfModel returns what a JSON body has in place of what the address says.
+	InsteadOfModel(t Target, e Endpoint, asked *Asked) Instead
 	// VendorHeader returns the value of a header that the vendor's clients send; empty if the provider does not get it.
 	VendorHeader(name, value string, e Endpoint) string
+}
+
+// Asked is what a request that is passed on says of the vendor's API.
+type Asked struct {
+	Version string // of the API that the caller asks for; empty for none
+	Betas   string // features of the API that are not stable yet, with commas between them
+	Body    []byte // as the caller sends it
+}
+
+// Instead is what a JSON body has in place of what the address says.
+type Instead struct {
+	Members string          // in place of the model; empty if the body names it
+	Remove  splice.FieldSet // what else the address says, or the provider lacks
 }
 
 // Codec translates chats to one language of providers. Implementations are safe for concurrent
@@ -167,4 +180,5 @@ type Call struct {
 	Path    string
 	Headers []Header
 	Body    []byte
+	Bare    bool // the caller's query does not go with it
 }

@@ -43,14 +43,15 @@ type VendorHeader struct {
 	Of          string // name of the provider; empty for that of the caller's language
 }
 
-// AnthropicVersion returns the version of Anthropic's API that the caller asks for; empty for none.
-func (in *Headers) AnthropicVersion() string {
+// Anthropic returns what the caller says of Anthropic's API in a header, which it may repeat; empty for nothing.
+func (in *Headers) Anthropic(name string) string {
+	var values []string
 	for i := range in.Vendor {
-		if in.Vendor[i].Name == "anthropic-version" {
-			return in.Vendor[i].Value
+		if in.Vendor[i].Name == name {
+			values = append(values, in.Vendor[i].Value)
 		}
 	}
-	return ""
+	return strings.Join(values, ",")
 }
 
 // vendorOf returns whose clients send a header.

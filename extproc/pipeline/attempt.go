@@ -96,7 +96,9 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	call.Path = x.withQuery(call.Path, a)
+	if !call.Bare {
+		call.Path = x.withQuery(call.Path, a)
+	}
 	if err := p.sign(a, &call, m, t); err != nil {
 		return nil, err
 	}
@@ -208,7 +210,10 @@ func (p *Pipeline) splices(x *Exchange, a *Attempt, t driver.Target) []splice.Ed
 		plan.Model = d.Model
 	}
 	if passer, ok := a.Provider.Driver.(driver.Passer); ok {
-		plan.Instead = passer.InsteadOfModel(t, x.endpoint(a), x.Inbound.AnthropicVersion())
+		in := passer.InsteadOfModel(t, x.endpoint(a), &driver.Asked{
+			Version: x.Inbound.Anthropic("anthropic-version"), Betas: x.Inbound.Anthropic("anthropic-beta"), Body: x.Body,
+		})
+		plan.Instead, plan.Remove = in.Members, plan.Remove|in.Remove
 	}
 	if s := x.stored.previous; s != "" {
 		plan.Set = []splice.Member{{Field: splice.PreviousResponse, Raw: string(splice.Quote(nil, s))}}

@@ -127,8 +127,8 @@ func (x *Exchange) names() driver.Names {
 // for the settle.
 func (r *Relay) feed(ctx context.Context, chunk []byte) (out []byte, same bool) {
 	r.chunk, r.kept, r.out, r.copied = chunk, 0, r.out[:0], false
-	if r.split.Held() > 0 || r.screen != nil {
-		r.copied = true // the first event began in an earlier chunk, or may change
+	if r.split.Held() > 0 || r.screen != nil || r.x.last().framing() != driver.ServerSent {
+		r.copied = true // the first event began in an earlier chunk, or may change, or is no server-sent one
 	}
 	r.outcome.Bytes += int64(len(chunk))
 	if r.raw {

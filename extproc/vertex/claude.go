@@ -10,14 +10,14 @@ import (
 
 // InsteadOfModel returns the version of Anthropic's API for requests to Claude, whose addresses name the model. Counts of
 // tokens have one address for all models. A model at an endpoint of the project's has no name.
-func (Driver) InsteadOfModel(t driver.Target, e driver.Endpoint, version string) string {
+func (Driver) InsteadOfModel(t driver.Target, e driver.Endpoint, asked *driver.Asked) driver.Instead {
 	switch of, _ := familyOf(t.Model); {
 	case of == own:
-		return `"model":""`
+		return driver.Instead{Members: `"model":""`}
 	case of == claude && e != driver.CountTokens:
-		return `"anthropic_version":"` + anthropic.CloudVersion(claudeVersion, version) + `"`
+		return driver.Instead{Members: `"anthropic_version":"` + anthropic.CloudVersion(claudeVersion, asked.Version) + `"`}
 	}
-	return ""
+	return driver.Instead{}
 }
 
 // VendorHeader passes the beta features of Anthropic that Claude has at Vertex; others end requests with an error. Counts of

@@ -68,7 +68,8 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	case !t.Token.Bearer.IsEmpty():
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.Token.Bearer.Reveal())})
 	}
-	return driver.Call{Path: within(t) + path + method(of, name, op), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	// Google's services reject queries that they do not know, such as the beta=true of Anthropic's clients.
+	return driver.Call{Path: within(t) + path + method(of, name, op), Headers: driver.WithHeaders(headers, t.Headers), Bare: of == claude}, nil
 }
 
 // method returns the end of a path.
