@@ -56,8 +56,8 @@ func TestBedrockBySDK(t *testing.T) {
 	t.Parallel()
 	p := newUpstream(t)
 	g := startGateway(t, bedrockModels(p,
-		"claude="+sonnet+":tools-2", "converse=converse/"+sonnet+":tools-2", "nova="+nova+":tools-2", "profile="+awsProfile,
-		"context="+nova+":context", "refused="+nova+":403", "limited="+nova+":limit-1", "first-fails="+nova+":error-first:flaky-1",
+		"claude="+sonnet+":tools-2", "converse=converse/"+sonnet+":tools-2", "invoke=invoke/"+sonnet+":tools-2", "nova="+nova+":tools-2", "profile="+awsProfile,
+		"dribbles="+sonnet+":dribble", "breaks-off="+sonnet+":error-5th", "context="+nova+":context", "refused="+nova+":403", "limited="+nova+":limit-1", "first-fails="+nova+":error-first:flaky-1",
 	)+withKey(p)+"  - {model_name: openai-fails, gateway_params: {model: openai/fail-500, api_base: \""+p.url+"/v1\", api_key: k}}\n"+
 		"router_settings: {num_retries: 0, retry_on: [5xx, 429, timeout, connection, stream_error], fallbacks: [{first-fails: [claude]}, {openai-fails: [nova]}]}\n")
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -65,7 +65,7 @@ func TestBedrockBySDK(t *testing.T) {
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/bedrock_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count("\n"+string(out), "\nok ") != 21 {
+	if err != nil || strings.Count("\n"+string(out), "\nok ") != 30 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	var signed []fake.Request
@@ -146,8 +146,11 @@ func judgeBedrock(t *testing.T, requests []fake.Request) {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("%d %s", r.Seq, r.Path)
-		if add(name, "signature", string(value)); strings.Contains(r.Path, "/converse") {
-			add(name, "Converse request", r.Body)
+		add(name, "signature", string(value))
+		for end, operation := range map[string]string{"/converse": "Converse", "/converse-stream": "ConverseStream", "/count-tokens": "CountTokens"} {
+			if strings.HasSuffix(r.Path, end) {
+				add(name, operation+" request", r.Body)
+			}
 		}
 	}
 	cmd := exec.CommandContext(t.Context(), pythonPath(t), "extproc/bedrock/testdata/judge.py")

@@ -2,9 +2,8 @@
 //
 // # Languages
 //
-// Chats go to Converse, which all models of Bedrock share. Two kinds of chats go unchanged: messages
-// to Claude, whose body InvokeModel takes, and chats with OpenAI's models, which have an endpoint of OpenAI's at Bedrock.
-// A prefix of the model chooses: converse/, invoke/ or openai/.
+// Chats go to Converse, which all models of Bedrock share. Messages go to Claude unchanged: InvokeModel takes their body.
+// A prefix of the model chooses for all chats: converse/ or invoke/.
 //
 // # Proofs of reasoning
 //

@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -15,17 +16,23 @@ const vendor = "Amazon Bedrock"
 // Driver is the driver of Bedrock's runtime.
 type Driver struct{}
 
-// Serves returns the language of the model's chats.
+// Serves returns the language of the model's requests. Messages go to Claude as they are. A route that the model's name
+// has chooses for all chats.
 func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 	n, err := parse(t.Model)
 	if err != nil && t.Model != "" {
 		return wire.Converse, e.IsChat() // Address says what is wrong
 	}
 	f := n.familyOf(t)
-	if e.IsChat() && f.converses() || e == driver.Embeddings && f.embeds || e == driver.Images && f.pictures || e == driver.Rerank && f.ranks {
+	switch {
+	case e.IsChat() && !f.converses():
+		return "", false
+	case e.IsChat() && f.isClaude() && (n.route == routeInvoke || n.route == routeAny && e == driver.Messages):
+		return wire.Anthropic, true
+	case e.IsChat(), e == driver.Embeddings && f.embeds, e == driver.Images && f.pictures, e == driver.Rerank && f.ranks:
 		return wire.Converse, true
 	}
-	return "", false
+	return wire.Converse, e == driver.CountTokens && f.isClaude() && !strings.HasPrefix(n.id, "arn:") // an account's own models have no counts
 }
 
 // familyOf returns the family of a deployment's model. An ARN may not tell its model, but the settings of
@@ -38,10 +45,20 @@ func (n *name) familyOf(t driver.Target) *family {
 }
 
 // Codec returns the translator of a language.
-func (Driver) Codec(wire.Dialect) driver.Codec { return Codec{} }
+func (Driver) Codec(language wire.Dialect) driver.Codec {
+	if language == wire.Anthropic {
+		return Claude{anthropic.Driver{Version: claudeVersion}}
+	}
+	return Codec{}
+}
 
-// Framing returns that of Converse's streams.
-func (Driver) Framing(wire.Dialect) driver.Framing { return driver.AWSEvents }
+// Framing returns that of the language's streams.
+func (Driver) Framing(language wire.Dialect) driver.Framing {
+	if language == wire.Anthropic {
+		return driver.AWSChunks
+	}
+	return driver.AWSEvents
+}
 
 // Address returns the path of the model's operation. The model is one segment of it, in which colons and slashes are
 // escaped.
@@ -60,28 +77,31 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if _, err := regionOf(&n, t.Settings); err != nil {
 		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
 	}
-	path := "/model/" + escape(n.id) + methodOf(language, op)
-	if op.Endpoint == driver.Rerank {
-		path = "/rerank"
-	}
 	media := driver.Plain("content-type", "application/json") // signed, so it is needed before the body's own is set
 	media.IfAbsent = true
 	headers := []driver.Header{media}
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: rooted(t.BasePath) + path, Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return driver.Call{Path: rooted(t.BasePath) + pathOf(&n, language, op), Headers: driver.WithHeaders(headers, t.Headers), Bare: true}, nil
 }
 
-// methodOf returns the end of an operation's path.
-func methodOf(_ wire.Dialect, op driver.Operation) string {
+// pathOf returns the path of an operation.
+func pathOf(n *name, language wire.Dialect, op driver.Operation) string {
+	id, method := n.id, "/converse"
 	switch {
-	case !op.Endpoint.IsChat():
-		return "/invoke"
+	case op.Endpoint == driver.Rerank:
+		return "/rerank"
+	case op.Endpoint == driver.CountTokens:
+		id, method = baseID(id), "/count-tokens"
+	case language == wire.Anthropic && op.Stream:
+		method = "/invoke-with-response-stream"
+	case language == wire.Anthropic, !op.Endpoint.IsChat():
+		method = "/invoke"
 	case op.Stream:
-		return "/converse-stream"
+		method = "/converse-stream"
 	}
-	return "/converse"
+	return "/model/" + escape(id) + method
 }
 
 // rooted returns a base path without what operators like to configure after it: the path of a model.

@@ -61,6 +61,7 @@ func errorClasses() []errorClass {
 		{kind: "Validation", says: "on-demand throughput isn", as: http.StatusNotFound}, // needs an inference profile
 		{kind: "Validation", says: "model identifier is invalid", as: http.StatusNotFound},
 		{kind: "Validation", says: "model is not supported in this region", as: http.StatusNotFound},
+		{kind: "Validation", says: "support counting tokens", as: http.StatusNotFound},
 		{kind: "Validation", says: "operation not allowed", as: http.StatusForbidden}, // the account has no access yet
 		{kind: "Validation", says: "too many tokens", as: http.StatusBadRequest, code: "context_length_exceeded"},
 		{kind: "Validation", says: "exceeds the maximum", as: http.StatusBadRequest},

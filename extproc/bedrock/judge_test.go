@@ -90,7 +90,7 @@ func TestTheSDKUnderstands(t *testing.T) {
 	for seed := range 300 {
 		cases = append(cases, randomCase(t, seed)...)
 	}
-	cases = append(cases, rankingCase(t))
+	cases = append(cases, rankingCase(t), countCase(t))
 	kinds := map[string]int{}
 	for i, problems := range judge(t, cases) {
 		kinds[cases[i].Kind]++
@@ -98,7 +98,7 @@ func TestTheSDKUnderstands(t *testing.T) {
 			t.Errorf("%s: %v: %s", cases[i].Name, problems, cases[i].Value)
 		}
 	}
-	for kind, least := range map[string]int{"Converse request": 250, "Converse response": 40, "ConverseStream stream": 20} {
+	for kind, least := range map[string]int{"Converse request": 250, "Converse response": 40, "ConverseStream stream": 20, "InvokeModelWithResponseStream stream": 4, "CountTokens request": 1} {
 		if kinds[kind] < least {
 			t.Errorf("the judge saw %d cases of %s, want %d", kinds[kind], kind, least)
 		}
@@ -117,16 +117,19 @@ func goldenCases(t *testing.T, file string) []judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Base(file)
+	name, operation := filepath.Base(file), "Converse"
 	var out []judged
 	for _, f := range archive.Files {
 		head, body, _ := strings.Cut(string(f.Data), "\n\n")
 		switch {
 		case f.Name == "upstream.http" && strings.Contains(head, "/converse"):
 			out = append(out, judged{file + " request", "Converse request", body})
+		case f.Name == "upstream.http" && strings.Contains(head, "/invoke"):
+			operation = "InvokeModel" // the body is the model's own
 		case f.Name != "reply.http" || wrongOnPurpose(name) || !strings.HasPrefix(head, "200\n"):
 		case strings.Contains(head, aws2Media):
-			out = append(out, judged{file + " stream", "ConverseStream stream", base64.StdEncoding.EncodeToString(framesOf(t, body))})
+			kind := map[string]string{"Converse": "ConverseStream stream", "InvokeModel": "InvokeModelWithResponseStream stream"}[operation]
+			out = append(out, judged{file + " stream", kind, base64.StdEncoding.EncodeToString(framesOf(t, operation, body))})
 		case strings.Contains(body, `"stopReason"`):
 			out = append(out, judged{file + " response", "Converse response", body})
 		}
@@ -137,8 +140,8 @@ func goldenCases(t *testing.T, file string) []judged {
 // aws2Media is the content type of AWS's streams.
 const aws2Media = "application/vnd.amazon.eventstream"
 
-// framesOf writes the events of a golden file as AWS's own encoder does.
-func framesOf(t *testing.T, events string) []byte {
+// framesOf writes the events of a golden file as AWS's own encoder does for an operation.
+func framesOf(t *testing.T, operation, events string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for block := range strings.SplitSeq(strings.TrimSpace(events), "\n\n") {
@@ -146,6 +149,8 @@ func framesOf(t *testing.T, events string) []byte {
 		kind := "event"
 		if strings.HasSuffix(name, "Exception") {
 			kind = "exception"
+		} else if operation == "InvokeModel" {
+			name, data = "chunk", `{"bytes":"`+base64.StdEncoding.EncodeToString([]byte(data))+`"}`
 		}
 		m := aws.Message{Payload: []byte(data)}
 		m.Headers.Set(":message-type", aws.StringValue(kind))
@@ -168,6 +173,16 @@ func rankingCase(t *testing.T) judged {
 	return judged{"a ranking", "Rerank request", string(out.Body)}
 }
 
+// countCase returns the case of a count of a chat's tokens.
+func countCase(t *testing.T) judged {
+	t.Helper()
+	out, err := bedrock.Driver{}.Rewrite(original(t, driver.CountTokens, `{"model":"a","messages":[{"role":"user","content":"x"}]}`), target("anthropic.claude-sonnet-4-20250514-v1:0"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return judged{"a count", "CountTokens request", string(out.Body)}
+}
+
 // The judge rejects what is almost right.
 func TestTheJudgeIsStrict(t *testing.T) {
 	t.Parallel()
@@ -178,7 +193,7 @@ func TestTheJudgeIsStrict(t *testing.T) {
 	)
 	swap := func(text, from, to string) string { return strings.Replace(text, from, to, 1) }
 	stream := func(name, data string) string {
-		return base64.StdEncoding.EncodeToString(framesOf(t, "event: "+name+"\ndata: "+data))
+		return base64.StdEncoding.EncodeToString(framesOf(t, "Converse", "event: "+name+"\ndata: "+data))
 	}
 	right := signatureCase("right", signed(t, target(sonnet), good), target(sonnet), sonnet)
 	cases := []judged{

@@ -96,6 +96,9 @@ func families() []family {
 	}
 }
 
+// isClaude reports whether the models are Anthropic's.
+func (f *family) isClaude() bool { return strings.HasPrefix(f.name, "claude") }
+
 // converses reports whether the models have chats.
 func (f *family) converses() bool { return !f.pictures && !f.embeds && !f.ranks }
 

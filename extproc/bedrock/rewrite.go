@@ -13,7 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// Rewrite writes a request for embeddings, pictures or a ranking in the form of the model's own API.
+// Rewrite writes a request for embeddings, pictures, a ranking or a count of tokens in the form of the model's own API.
 func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
 	n, err := parse(t.Model)
 	if err != nil {
@@ -28,6 +28,8 @@ func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, er
 		body, err = embed(o, t, f)
 	case driver.Images:
 		body, err = draw(o, t, f)
+	case driver.CountTokens:
+		body = count(o)
 	default:
 		body, err = rank(o, t, &n)
 	}
@@ -51,6 +53,8 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 		out, err = embedded(body, model)
 	case driver.Images:
 		out, err = drawn(body)
+	case driver.CountTokens:
+		out, err = counted(body)
 	default:
 		out, err = ranked(body)
 	}

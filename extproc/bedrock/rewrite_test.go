@@ -1,6 +1,7 @@
 package bedrock_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -76,6 +77,8 @@ func TestRewrite(t *testing.T) {
 		},
 		{driver.Rerank, "cohere.rerank-v3-5:0", `{"model":"a","query":"q","documents":"x"}`, "! documents"},
 		{driver.Rerank, "cohere.rerank-v3-5:0", `{"model":"a","query":"q","documents":["x"],"rank_fields":["a"]}`, "! rank_fields"},
+		{driver.CountTokens, "anthropic.claude-sonnet-4-20250514-v1:0", `{"model":"a","messages":[],"stream":true,"tags":["t"]}`, `{"input":{"invokeModel":{"body":"` + base64.StdEncoding.EncodeToString([]byte(`{"messages":[],"anthropic_version":"bedrock-2023-05-31","max_tokens":1}`)) + `"}}}`},
+		{driver.CountTokens, sonnet, `{"max_tokens":9,"model":"a","service_tier":"auto"}`, `{"input":{"invokeModel":{"body":"` + base64.StdEncoding.EncodeToString([]byte(`{"max_tokens":9,"anthropic_version":"bedrock-2023-05-31"}`)) + `"}}}`},
 	} {
 		to := target(c.model)
 		to.Features = bedrock.Features(c.model)
@@ -125,6 +128,10 @@ func TestRestore(t *testing.T) {
 		{driver.Rerank, `{"results":[{"index":1}]}`, "! upstream_invalid_response"},
 		{driver.Rerank, `{"results":[{"index":-1,"relevanceScore":1}]}`, "! upstream_invalid_response"},
 		{driver.Rerank, `{"message":"no"}`, "! upstream_error"},
+		{driver.CountTokens, `{"inputTokens":17}`, `{"input_tokens":17}`},
+		{driver.CountTokens, `{"inputTokens":-1}`, "! upstream_invalid_response"},
+		{driver.CountTokens, `{}`, "! upstream_invalid_response"},
+		{driver.CountTokens, `{"message":"slow down","__type":"ThrottlingException"}`, "! upstream_rate_limited"},
 	} {
 		got, err := bedrock.Driver{}.Restore(&driver.Original{Endpoint: c.endpoint}, []byte(c.body), "m")
 		code, fails := strings.CutPrefix(c.want, "! ")

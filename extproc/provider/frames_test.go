@@ -9,12 +9,21 @@ import (
 	aws "github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/modelgateway/modelgateway/extproc/eventstream"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/framing"
+	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// frames writes events as AWS's own encoder does. Golden files show them as server-sent events.
-func frames(t *testing.T, all []event) []byte {
+// framingFor returns that of the streams with which a target responds to chats.
+func framingFor(p provider.Provider, t driver.Target) driver.Framing {
+	language, _ := p.Driver.Serves(t, driver.Chat)
+	return framing.Of(p.Driver, language)
+}
+
+// frames writes events as AWS's own encoder does, with chunks around those of a model's own API. Golden files show them as
+// server-sent events.
+func frames(t *testing.T, f driver.Framing, all []event) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	for _, e := range all {
@@ -22,6 +31,8 @@ func frames(t *testing.T, all []event) []byte {
 		kind := "event"
 		if strings.HasSuffix(e.name, "Exception") {
 			kind = "exception"
+		} else if f == driver.AWSChunks {
+			e.name, m.Payload = "chunk", marshal(map[string]any{"bytes": []byte(e.data), "p": "abc"})
 		}
 		m.Headers.Set(":message-type", aws.StringValue(kind))
 		m.Headers.Set(":"+kind+"-type", aws.StringValue(e.name))
@@ -34,11 +45,11 @@ func frames(t *testing.T, all []event) []byte {
 }
 
 // framed returns the events that are read of their frames, in pieces of several sizes.
-func framed(t *testing.T, all []event) []event {
+func framed(t *testing.T, f driver.Framing, all []event) []event {
 	t.Helper()
-	stream := frames(t, all)
+	stream := frames(t, f, all)
 	for _, size := range []int{1, 10, 333, len(stream)} {
-		s := eventstream.Splitter{}
+		s := framing.New(f)
 		var got []event
 		for piece := range slices.Chunk(stream, size) {
 			s.Push(piece)

@@ -245,7 +245,7 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 	case strings.HasPrefix(header("content-type"), "text/event-stream"):
 		maps.Copy(out, stream(t, l.dialect, asked{translator, ask}, events(body), m))
 	case header("content-type") == eventstream.Media:
-		maps.Copy(out, stream(t, l.dialect, asked{translator, ask}, framed(t, events(body)), m))
+		maps.Copy(out, stream(t, l.dialect, asked{translator, ask}, framed(t, framingFor(p, to), events(body)), m))
 	default:
 		reply, err := translator.Decode(body)
 		if err != nil {

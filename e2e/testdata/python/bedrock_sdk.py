@@ -100,6 +100,28 @@ def messages_streamed(model):
     assert final.usage.input_tokens > 0 and final.usage.output_tokens > 0, final.usage
 
 
+def messages_betas(model):
+    # Bedrock rejects features that it does not know, so the gateway leaves them out.
+    r = claude.beta.messages.create(model=model, max_tokens=100, messages=ASK, betas=["unknown-beta", "context-1m-2025-08-07"])
+    assert r.content[0].text == HEARD, r
+
+
+def messages_break_off(model):
+    try:
+        with claude.messages.stream(model=model, max_tokens=100, messages=ASK) as stream:
+            stream.get_final_message()
+    except anthropic.APIError as e:
+        assert "limiting" in str(e), e
+        return
+    raise AssertionError("the stream does not fail")
+
+
+def messages_count(model):
+    n = claude.messages.count_tokens(model=model, messages=ASK, tools=ANTHROPIC_TOOLS).input_tokens
+    r = claude.messages.create(model=model, max_tokens=100, messages=ASK, tools=ANTHROPIC_TOOLS)
+    assert n == r.usage.input_tokens, (n, r.usage)
+
+
 def responses_tools(model):
     for stream in (False, True):
         ask = dict(model=model, input=ASK, tools=FLAT, reasoning={"effort": "low", "summary": "auto"})
@@ -153,7 +175,8 @@ CASES = [
     (chat_whole, "claude"), (chat_whole, "nova"), (chat_whole, "profile"), (chat_whole, "keyed"),
     (chat_streamed, "claude"), (chat_streamed, "nova"), (chat_streamed, "profile"),
     (chat_structured, "claude"), (chat_structured, "nova"), (chat_image, "nova"),
-    (chat_tools, "claude"), (chat_tools, "nova"), (messages_tools, "converse"), (messages_streamed, "nova"),
+    (chat_tools, "claude"), (chat_tools, "nova"), (messages_tools, "converse"), (messages_tools, "claude"), (messages_tools, "invoke"),
+    (messages_streamed, "nova"), (messages_streamed, "claude"), (messages_streamed, "dribbles"), (messages_break_off, "breaks-off"), (messages_betas, "claude"), (messages_count, "claude"), (chat_tools, "invoke"), (chat_structured, "invoke"),
     (responses_tools, "claude"), (completion, "nova"),
     (context, "context"), (refused, "refused"), (limited, "limited"),
     (falls_back, "first-fails"), (falls_back, "openai-fails"),

@@ -11,7 +11,7 @@ import (
 )
 
 // bedrockPath finds the model and the operation in a path.
-var bedrockPath = regexp.MustCompile(`/model/(.+)/(converse|converse-stream)$`)
+var bedrockPath = regexp.MustCompile(`/model/(.+)/(converse|converse-stream|invoke|invoke-with-response-stream|count-tokens)$`)
 
 // bedrockModel is the model that a path of Bedrock's names, "" if it names none.
 func bedrockModel(path string) string {
@@ -19,6 +19,18 @@ func bedrockModel(path string) string {
 		return m[1]
 	}
 	return ""
+}
+
+// bedrockDialect is the dialect of an operation of Bedrock's.
+func bedrockDialect(path string) dialect {
+	d := dialect{answer: (*Server).converse, fail: failAWS, failEvent: failEventAWS, frames: true}
+	switch bedrockPath.FindStringSubmatch(path)[2] {
+	case "invoke", "invoke-with-response-stream":
+		d.answer = (*Server).invoke
+	case "count-tokens":
+		d.answer = (*Server).countInvoked
+	}
+	return d
 }
 
 // converse serves POST …/model/{model}/converse and …/converse-stream.

@@ -75,7 +75,7 @@ func dialectOf(path string) dialect {
 func specialDialect(path string) dialect {
 	switch {
 	case bedrockModel(path) != "":
-		return dialect{answer: (*Server).converse, fail: failAWS, failEvent: failEventAWS, frames: true}
+		return bedrockDialect(path)
 	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/embeddings"):
 		return dialect{answer: (*Server).embedVoyage, fail: failDetail, failEvent: failEventOpenAI}
 	case strings.HasPrefix(path, "/voyage/") && strings.HasSuffix(path, "/rerank"):

@@ -92,6 +92,9 @@ type Reasoning struct {
 	} `json:"reasoningText"`
 }
 
+// ClaudeVersions are the versions of Anthropic's API in the bodies of InvokeModel.
+func ClaudeVersions() []string { return []string{"bedrock-2023-05-31", "2026-10-21"} }
+
 // Read reads a request. A problem is what Bedrock would say of it, empty if it takes it.
 func Read(body []byte) (q *Request, problem string) {
 	q = &Request{}
