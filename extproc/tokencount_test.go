@@ -26,8 +26,10 @@ const (
 func counting() catalog.Spec {
 	compatible := place("compatible", "plain", "plain", 0)
 	compatible.Model = "openai_compatible/plain"
+	google := place("google", "google", "", 0)
+	google.Model, google.APIBase = "gemini/gemini-3-flash", "https://google.example"
 	return catalog.Spec{
-		Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0), compatible},
+		Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0), compatible, google},
 		Router:      quick(0),
 	}
 }
@@ -35,14 +37,22 @@ func counting() catalog.Spec {
 // A provider that counts tokens is asked, at no cost.
 func TestProvidersCountTokens(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ path, sentTo, body, reply, unusable string }{
+	const google = "/v1beta/models/gemini-3-flash:countTokens"
+	for _, test := range []struct{ path, sentTo, body, reply, unusable, want string }{
 		{
 			countMessages, "/v1/messages/count_tokens", `{"model":"smart","messages":[{"role":"user","content":"Hello"}]}`,
-			`{"input_tokens":2095}`, `{"tokens":1}`,
+			`{"input_tokens":2095}`, `{"tokens":1}`, `{"input_tokens":2095}`,
 		},
 		{
 			countResponses, "/v1/responses/input_tokens", `{"model":"fast","input":"Hello"}`,
-			`{"object":"response.input_tokens","input_tokens":11}`, `{"input_tokens":"11"}`,
+			`{"object":"response.input_tokens","input_tokens":11}`, `{"input_tokens":"11"}`, `{"object":"response.input_tokens","input_tokens":11}`,
+		},
+		{
+			countMessages, google, `{"model":"google","messages":[{"role":"user","content":"Hello"}]}`,
+			`{"totalTokens":31}`, `{"totalTokens":"x"}`, `{"input_tokens":31}`,
+		},
+		{
+			countResponses, google, `{"model":"google","input":"Hello"}`, `{"totalTokens":31}`, `{"total":31}`, `{"object":"response.input_tokens","input_tokens":31}`,
 		},
 	} {
 		k := newKit(t, counting())
@@ -52,7 +62,7 @@ func TestProvidersCountTokens(t *testing.T) {
 			t.Fatalf("sent to %s: %+v", out.headers[":path"], out.refused)
 		}
 		a := e.answer(jsonAnswer(test.reply))
-		if a.status != 200 || a.body != test.reply || a.headers["x-gateway-token-count"] != "provider" || a.headers["x-gateway-response-cost"] != "0" {
+		if a.status != 200 || a.body != test.want || a.headers["x-gateway-token-count"] != "provider" || a.headers["x-gateway-response-cost"] != "0" {
 			t.Errorf("%s: the caller gets %+v", test.path, a)
 		}
 		if ev := k.event(e.uuid); ev.Tokens != (usage.Tokens{}) || ev.Source != usage.None || ev.Cost != 0 || ev.Outcome != journal.Success {

@@ -1,7 +1,10 @@
 package driver
 
 import (
+	"strconv"
+
 	"github.com/modelgateway/modelgateway/extproc/splice"
+	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
 // Original is a request as its caller sends it.
@@ -9,6 +12,18 @@ type Original struct {
 	Endpoint Endpoint
 	Facts    *splice.Request // its body, read by the scanner of the endpoint
 	Created  int64           // when it came, in seconds since 1970: the time of a response that has none
+
+	// Prompt returns the canonical form of a request for a count of tokens. Of other endpoints it is nil.
+	Prompt func() (*wire.Request, error)
+}
+
+// TokenCount returns the response to a request for a count of tokens, in the language of its endpoint.
+func TokenCount(e Endpoint, n int64) []byte {
+	number := strconv.FormatInt(n, 10)
+	if e == InputTokens {
+		return []byte(`{"object":"response.input_tokens","input_tokens":` + number + `}`)
+	}
+	return []byte(`{"input_tokens":` + number + `}`)
 }
 
 // Members returns the members of the request that are for a provider, and not for the gateway. Those of a form

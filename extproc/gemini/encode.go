@@ -54,6 +54,19 @@ type builder struct {
 
 // Encode writes a request for generateContent. The model is in its path.
 func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
+	out, err := c.build(in, t)
+	if err != nil {
+		return nil, err
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return nil, fault.From(err)
+	}
+	return body, nil
+}
+
+// build makes a request for generateContent.
+func (c Codec) build(in *wire.Request, t driver.Target) (*request, error) {
 	b := &builder{in: in, target: t, calls: map[string]pastCall{}}
 	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.speech, b.sampling} {
 		if err := step(); err != nil {
@@ -63,11 +76,7 @@ func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	if b.reasoning(); c.Vertex {
 		b.out.ServiceTier = ""
 	}
-	body, err := json.Marshal(&b.out)
-	if err != nil {
-		return nil, fault.From(err)
-	}
-	return body, nil
+	return &b.out, nil
 }
 
 // lacking rejects parameters that Gemini lacks.

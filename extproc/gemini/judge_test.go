@@ -103,6 +103,7 @@ func TestTheJudgeIsStrict(t *testing.T) {
 		{"an unknown member of a picture", request, strings.Replace(good, `"topP":0.5`, `"imageConfig":{"ratio":"1:1"}`, 1)},
 		{"Vertex's member of a picture", request, strings.Replace(good, `"topP":0.5`, `"imageConfig":{"imageOutputOptions":{"mimeType":"image/png"}}`, 1)},
 		{"an unknown parameter of Imagen", "imagen", `{"instances":[{"prompt":"a"}],"parameters":{"n":1}}`},
+		{"a count without a model", "count", `{"generateContentRequest":{"contents":[{"role":"user","parts":[{"text":"a"}]}]}}`},
 		{"an error without a status", failure, `{"error":{"code":400,"message":"m"}}`},
 	}
 	for i, v := range judge(t, cases) {
@@ -156,6 +157,8 @@ func kindOf(head string) string {
 	switch {
 	case strings.HasSuffix(path, ":batchEmbedContents"):
 		return "embedding"
+	case strings.HasSuffix(path, ":countTokens"):
+		return "count"
 	case strings.HasSuffix(path, ":predict"):
 		return "imagen"
 	}

@@ -6,7 +6,11 @@ import (
 
 // Rewrites reports whether Codec rewrites the requests of an endpoint.
 func Rewrites(e driver.Endpoint) bool {
-	return e == driver.Images || e == driver.Transcriptions
+	switch e { //nolint:exhaustive // Google has no form for the others
+	case driver.Images, driver.Transcriptions, driver.CountTokens, driver.InputTokens:
+		return true
+	}
+	return false
 }
 
 // Method returns the end of the path of a request to a model: the method for an operation other than embeddings.
@@ -14,6 +18,8 @@ func Method(model string, op driver.Operation) string {
 	switch {
 	case op.Endpoint == driver.Images && IsImagen(model):
 		return ":predict"
+	case isCount(op.Endpoint):
+		return ":countTokens"
 	case op.Stream && !Rewrites(op.Endpoint):
 		return ":streamGenerateContent?alt=sse"
 	}
@@ -36,19 +42,29 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 	return Codec{}.Restore(r, body, model)
 }
 
-// Rewrite writes a request that is neither a chat nor for embeddings: for pictures, or a transcription.
-func (c Codec) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
-	if r.Endpoint == driver.Transcriptions {
-		body, err := c.hear(r, t)
-		return driver.Rewritten{Body: body, Media: "application/json"}, err
+// isCount reports whether an endpoint counts the tokens of a chat.
+func isCount(e driver.Endpoint) bool { return e == driver.CountTokens || e == driver.InputTokens }
+
+// Rewrite writes a request that is neither a chat nor for embeddings: for pictures, a transcription, or a count of tokens.
+func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritten, err error) {
+	switch {
+	case isCount(r.Endpoint):
+		out.Body, err = c.count(r, t)
+	case r.Endpoint == driver.Transcriptions:
+		out.Body, err = c.hear(r, t)
+		out.Media = "application/json"
+	default:
+		out.Body, err = c.draw(r, t)
 	}
-	body, err := c.draw(r, t)
-	return driver.Rewritten{Body: body}, err
+	return out, err
 }
 
-// Restore writes the response to such a request in OpenAI's form.
+// Restore writes the response to such a request in OpenAI's form; a count in the caller's.
 func (c Codec) Restore(r *driver.Original, body []byte, model string) (driver.Restored, error) {
-	if r.Endpoint == driver.Transcriptions {
+	switch {
+	case isCount(r.Endpoint):
+		return restoreCount(r, body)
+	case r.Endpoint == driver.Transcriptions:
 		return c.heard(r, body)
 	}
 	return c.drawn(r, body, model)

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"context"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/money"
@@ -35,7 +34,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 	now := p.deps.Now()
 	p.admission.Settle(&x.admission, now, admission.Used{})
 
-	r := &message.Response{Status: 200, Body: x.countBody(n)}
+	r := &message.Response{Status: 200, Body: driver.TokenCount(x.op.Endpoint, n)}
 	r.Set = append(x.appendIdentity(nil),
 		message.Header{Name: headerContentType, Value: contentTypeJSON},
 		message.Header{Name: headerTokenCount, Value: countedByGateway},
@@ -51,15 +50,6 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 	p.logLocal(ctx, x, n, now)
 	p.foundOnly(x, nil)
 	return r
-}
-
-// countBody is a count of tokens in the caller's language.
-func (x *Exchange) countBody(n int64) []byte {
-	number := strconv.FormatInt(n, 10)
-	if x.op.Endpoint == driver.InputTokens {
-		return []byte(`{"object":"response.input_tokens","input_tokens":` + number + `}`)
-	}
-	return []byte(`{"input_tokens":` + number + `}`)
 }
 
 func (p *Pipeline) logLocal(ctx context.Context, x *Exchange, n int64, end time.Time) {

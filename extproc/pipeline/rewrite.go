@@ -26,7 +26,22 @@ func (x *Exchange) rewritten() bool {
 	return !x.sameDialect(a) && x.rewriter(a.Provider) != nil
 }
 
-// original returns the request for a rewriter.
+// originalLocked returns the request for a rewriter, with its canonical form if it is for a count of tokens.
+func (p *Pipeline) originalLocked(x *Exchange) *driver.Original {
+	o := x.original()
+	if x.op.Decode != nil {
+		o.Prompt = func() (*wire.Request, error) {
+			prompt, err := x.op.Decode(x.withoutExtensions())
+			if err == nil {
+				x.mu.reasoned = p.sealer.Restore(&x.Principal, prompt)
+			}
+			return prompt, err
+		}
+	}
+	return o
+}
+
+// original returns the request for what restores its response.
 func (x *Exchange) original() *driver.Original {
 	return &driver.Original{Endpoint: x.op.Endpoint, Facts: &x.Facts, Created: x.Start.Unix()}
 }
@@ -34,7 +49,7 @@ func (x *Exchange) original() *driver.Original {
 // encodedLocked returns the request in the language of a target that does not take the caller's.
 func (p *Pipeline) encodedLocked(x *Exchange, of *provider.Provider, language wire.Dialect, t driver.Target) (driver.Rewritten, error) {
 	if rewriter := x.rewriter(of); rewriter != nil {
-		return rewriter.Rewrite(x.original(), t)
+		return rewriter.Rewrite(p.originalLocked(x), t)
 	}
 	request, err := p.canonicalLocked(x)
 	if err != nil {

@@ -62,7 +62,7 @@ func FuzzRewrite(f *testing.F) {
 				return
 			}
 			for i, model := range []string{"aura-2", "aura-2", "imagen-4"} {
-				to, err := r.Rewrite(&driver.Original{Endpoint: e.endpoint, Facts: facts}, driver.Target{Model: model, DropParams: i > 0})
+				to, err := r.Rewrite(originalOf(e, facts), driver.Target{Model: model, DropParams: i > 0})
 				if one := (*fault.Error)(nil); err != nil && (!errors.As(err, &one) || one.Kind == fault.Internal) {
 					t.Errorf("%T %s: %v is not the caller's error", r, body, err)
 				}
@@ -91,7 +91,7 @@ func FuzzRestored(f *testing.F) {
 				return
 			}
 			ask := map[string]string{
-				"images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
+				"count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
 			}[e.name]
 			o, _ := original(t, e, []byte(ask))
 			for _, model := range []string{"m", "voyage-context-3", "imagen-4"} {

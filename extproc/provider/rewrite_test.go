@@ -20,9 +20,11 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/provider"
+	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -41,15 +43,18 @@ type rewrittenEndpoint struct {
 	form     bool
 	scan     func(body []byte, facts *splice.Request) error
 	reply    func(body []byte, facts *splice.ReplyFacts) error // nil if the response is sound
+	prompt   func(body []byte) (*wire.Request, error)          // of a count of tokens
 }
 
 func rewrittenEndpoints() []rewrittenEndpoint {
 	return []rewrittenEndpoint{
-		{"embeddings", driver.Embeddings, false, splice.ScanInputs(splice.Input), splice.List},
-		{"images", driver.Images, false, splice.ScanInputs(splice.Prompt), splice.List},
-		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List},
-		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil},
-		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript},
+		{"embeddings", driver.Embeddings, false, splice.ScanInputs(splice.Input), splice.List, nil},
+		{"images", driver.Images, false, splice.ScanInputs(splice.Prompt), splice.List, nil},
+		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List, nil},
+		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil, nil},
+		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript, nil},
+		{"count", driver.CountTokens, false, splice.Scan, splice.TokenCount, anthropic.DecodePrompt},
+		{"inputs", driver.InputTokens, false, splice.ScanModel, splice.TokenCount, responses.Dialect{}.DecodeRequest},
 	}
 }
 
@@ -207,7 +212,16 @@ func original(t *testing.T, e *rewrittenEndpoint, ask []byte) (*driver.Original,
 	if err := e.scan(body, facts); err != nil {
 		t.Fatal(err)
 	}
-	return &driver.Original{Endpoint: e.endpoint, Facts: facts, Created: 1_700_000_000}, body
+	return originalOf(e, facts), body
+}
+
+// originalOf returns a request that has been read.
+func originalOf(e *rewrittenEndpoint, facts *splice.Request) *driver.Original {
+	o := &driver.Original{Endpoint: e.endpoint, Facts: facts, Created: 1_700_000_000}
+	if e.prompt != nil {
+		o.Prompt = func() (*wire.Request, error) { return e.prompt(facts.Document()) }
+	}
+	return o
 }
 
 // formOf writes an object as a form with a file.

@@ -54,7 +54,7 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 		return driver.Call{}, driver.NotServed(vendor)
 	}
 	of, name := familyOf(t.Model)
-	if op.Endpoint == driver.CountTokens { // one address for all models
+	if of == claude && op.Endpoint == driver.CountTokens { // one address for all of them
 		name = "count-tokens"
 	}
 	path, err := resource(of, name)

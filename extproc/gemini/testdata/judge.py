@@ -108,13 +108,22 @@ def imagen(text):
     return ([] if made == body else [f"the SDK makes {json.dumps(made)} of {json.dumps(body)}"]), ""
 
 
+def count(text):
+    """The request that is counted has the model, which is in the path of others. The SDK counts contents alone."""
+    body = json.loads(text)
+    of = body["generateContentRequest"]
+    if body.keys() != {"generateContentRequest"} or not of["model"].startswith("models/"):
+        return ["it is not one generateContentRequest with a model"], ""
+    return request(json.dumps({name: value for name, value in of.items() if name != "model"}))
+
+
 def error(text):
     body = json.loads(text)
     e = errors.APIError(body["error"]["code"], body)
     return ([] if e.status == body["error"]["status"] and e.message else ["no status, or no message"]), ""
 
 
-KINDS = {"request": request, "embedding": embedding, "imagen": imagen, "response": response, "error": error}
+KINDS = {"request": request, "embedding": embedding, "imagen": imagen, "count": count, "response": response, "error": error}
 for line in sys.stdin:
     case = json.loads(line)
     printed = ""
