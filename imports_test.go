@@ -43,6 +43,7 @@ func importRows() []importRow {
 		{"cluster/cloud/awstoken", []string{"cluster/cloud", "cluster/cloud/outbound", "cluster/vault"}},
 		{"cluster/cloud/googletoken", []string{"cluster/cloud", "cluster/cloud/outbound", "cluster/vault"}},
 		{"cluster/cloud/entratoken", []string{"cluster/cloud", "cluster/cloud/outbound", "cluster/vault"}},
+		{"cluster/cloud/tokentest", []string{"cluster/catalog", "cluster/cloud", "cluster/cloud/outbound", "cluster/cloud/token", "cluster/id", "cluster/vault"}},
 		{"cluster/cloud/token", []string{"cluster/catalog", "cluster/cloud", "cluster/cloud/outbound", "cluster/fault", "cluster/id"}},
 		{"cluster/access", []string{"cluster/fault", "dataplane", "proto/gen/gateway/surface"}},
 		{"cluster/period", []string{"cluster/fault"}},

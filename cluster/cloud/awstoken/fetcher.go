@@ -4,17 +4,24 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/ec2rolecreds"
+	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
 	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
+	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/modelgateway/modelgateway/cluster/cloud"
@@ -89,7 +96,14 @@ func (f *Fetcher) base(ctx context.Context) (aws.CredentialsProvider, error) {
 		return credentials.NewStaticCredentialsProvider(id.Reveal(), f.settings.Secret(cloud.AWSSecretAccessKey).Reveal(), f.settings.Secret(cloud.AWSSessionToken).Reveal()), nil
 	}
 	options := []func(*config.LoadOptions) error{
-		config.WithHTTPClient(f.clients.Machine()),
+		// Only a client of this type is accepted where AWS_CA_BUNDLE, or ca_bundle of the profile, names more authorities.
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTransportOptions(f.clients.GuardMachine)),
+		config.WithAPIOptions([]func(*middleware.Stack) error{observe}),
+		config.WithEC2RoleCredentialOptions(func(o *ec2rolecreds.Options) { o.Client = f.instance() }),
+		config.WithEndpointCredentialOptions(func(o *endpointcreds.Options) { o.HTTPClient = f.clients.Machine() }), // tasks and pods
+		// The manager renews keys early, and uses them until they expire.
+		config.WithCredentialsCacheOptions(func(o *aws.CredentialsCacheOptions) { o.ExpiryWindow = 0 }),
+		config.WithLogger(logging.Nop{}),
 		config.WithRetryer(once),
 		config.WithRegion(f.region()),
 	}
@@ -117,6 +131,27 @@ func (f *Fetcher) sts(keys aws.CredentialsProvider) *sts.Client {
 	return sts.New(o)
 }
 
+// instance returns a client of a virtual machine's metadata. The one that the library makes has a dialer of its own.
+func (f *Fetcher) instance() *imds.Client {
+	o := imds.Options{HTTPClient: f.clients.Machine(), Retryer: once(), Endpoint: f.clients.Environ("AWS_EC2_METADATA_SERVICE_ENDPOINT"), Logger: logging.Nop{}}
+	if strings.EqualFold(f.clients.Environ("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE"), "IPv6") {
+		o.EndpointMode = imds.EndpointModeStateIPv6
+	}
+	return imds.New(o)
+}
+
+// observe has the responses to a client of the library pass through outbound.Observe.
+func observe(s *middleware.Stack) error {
+	return s.Deserialize.Add(middleware.DeserializeMiddlewareFunc("Observe", func(ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler) (middleware.DeserializeOutput, middleware.Metadata, error) {
+		out, metadata, err := next.HandleDeserialize(ctx, in)
+		answer, responds := out.RawResponse.(*smithyhttp.Response)
+		if request, ok := in.Request.(*smithyhttp.Request); ok && responds {
+			outbound.Observe(ctx, request.URL.Host, answer.Response)
+		}
+		return out, metadata, err
+	}), middleware.After)
+}
+
 // once makes no further attempts: the manager of the tokens does.
 func once() aws.Retryer { return retry.AddWithMaxAttempts(retry.NewStandard(), 1) }
 
@@ -131,12 +166,20 @@ func (w webIdentity) GetIdentityToken() ([]byte, error) {
 
 // explain returns an error for operators.
 func explain(err error) error {
+	if strings.Contains(err.Error(), "EC2 IMDS role") { // the last place where the library looks
+		return fmt.Errorf("this machine has no credential of AWS: neither the environment, nor a profile, nor a role of the machine: %w", said(err))
+	}
+	return said(err)
+}
+
+// said returns an error with what a service said.
+func said(err error) error {
 	status := 0
 	if answer, ok := errors.AsType[*smithyhttp.ResponseError](err); ok {
 		status = answer.HTTPStatusCode()
 	}
-	if said, ok := errors.AsType[smithy.APIError](err); ok {
-		return outbound.Rejected(status, said.ErrorCode(), said.ErrorMessage())
+	if e, ok := errors.AsType[smithy.APIError](err); ok {
+		return outbound.Rejected(status, e.ErrorCode(), e.ErrorMessage())
 	}
 	if status != 0 {
 		return outbound.Rejected(status, "", "")

@@ -93,7 +93,18 @@ func (f *Fetcher) ofMachine(tenant, client string) (azcore.TokenCredential, erro
 	if client != "" {
 		o.ID = azidentity.ClientID(client)
 	}
-	return azidentity.NewManagedIdentityCredential(o)
+	identity, err := azidentity.NewManagedIdentityCredential(o)
+	return uncached{identity}, err
+}
+
+// uncached gets each token of a managed identity from its service.
+type uncached struct{ azcore.TokenCredential }
+
+// GetToken gets a token. The library keeps such tokens for the whole process until they almost expire, unless the
+// request has claims. It sends no claims to the services of managed identities.
+func (u uncached) GetToken(ctx context.Context, o policy.TokenRequestOptions) (azcore.AccessToken, error) {
+	o.Claims = "{}"
+	return u.TokenCredential.GetToken(ctx, o)
 }
 
 // refers reports whether a token is not the one of Entra ID, but refers to one of another issuer that Entra ID accepts.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -122,6 +124,10 @@ func explain(err error) error {
 	said, ok := errors.AsType[*auth.Error](err)
 	switch {
 	case !ok:
+		if m := regexp.MustCompile(`(?s)status code (\d{3}): (.*)$`).FindStringSubmatch(err.Error()); m != nil {
+			status, _ := strconv.Atoi(m[1]) // it has three digits
+			return outbound.OAuth(status, []byte(m[2]))
+		}
 		return outbound.Unreachable(err)
 	case said.Response != nil:
 		return outbound.OAuth(said.Response.StatusCode, said.Body)

@@ -107,13 +107,19 @@ func (s *service) assertion(token string) string {
 
 func (s *service) account(t *testing.T) string {
 	t.Helper()
-	der, err := x509.MarshalPKCS8PrivateKey(s.key)
+	return account(t, s.key, s.URL+"/token")
+}
+
+// account returns the file of a service account.
+func account(t *testing.T, key *rsa.PrivateKey, tokenURI string) string {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	body, err := json.Marshal(map[string]string{
 		"type": "service_account", "project_id": "project", "private_key_id": "k1", "client_email": "robot@project.iam.gserviceaccount.com",
-		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": s.URL + "/token",
+		"private_key": string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})), "token_uri": tokenURI,
 	})
 	if err != nil {
 		t.Fatal(err)

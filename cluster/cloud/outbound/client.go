@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -35,12 +36,15 @@ type Config struct {
 	Roots   *x509.CertPool // that certificates are checked with; nil means the system's
 	// Environ reads a variable of the environment, some of which are addresses of metadata services. nil: none is set.
 	Environ func(name string) string
+	// Dial makes connections in tests; nil: the network's dialer. Addresses of IP are checked before, names are not resolved.
+	Dial func(ctx context.Context, network, to string) (net.Conn, error)
 }
 
 // Clients call token services. They are safe for concurrent use.
 type Clients struct {
 	foreign, trusted, machine *http.Client
 	environ                   func(name string) string
+	guardMachine              func(*http.Transport)
 }
 
 // NewClients returns clients. Close closes their connections.
@@ -54,7 +58,7 @@ func NewClients(cfg Config) *Clients {
 	}
 	trusted := guard{least: address.Private}
 	machine := guard{least: address.Private, metadata: metadataServices(cfg.Environ)}
-	return &Clients{foreign: foreign.client(cfg.Roots), trusted: trusted.client(cfg.Roots), machine: machine.client(cfg.Roots), environ: cfg.Environ}
+	return &Clients{foreign: foreign.client(cfg), trusted: trusted.client(cfg), machine: machine.client(cfg), environ: cfg.Environ, guardMachine: func(t *http.Transport) { machine.guard(t, cfg) }}
 }
 
 // For returns the client for a credential.
@@ -67,6 +71,13 @@ func (c *Clients) For(of cloud.Credential) *http.Client {
 
 // Machine returns the client for metadata services. Its caller checks that the credential is trusted.
 func (c *Clients) Machine() *http.Client { return c.machine }
+
+// GuardMachine sets up the transport of a library so that it connects where Machine does. Its connections end with each call.
+// Responses are to pass through Observe.
+func (c *Clients) GuardMachine(t *http.Transport) {
+	c.guardMachine(t)
+	t.DisableKeepAlives = true
+}
 
 // Close closes the connections that no call uses.
 func (c *Clients) Close() {
@@ -156,23 +167,45 @@ func (g guard) control(_, to string, _ syscall.RawConn) error {
 	return nil
 }
 
-func (g guard) client(roots *x509.CertPool) *http.Client {
-	dialer := &net.Dialer{Timeout: dialTime, Control: g.control}
+// dialer returns what makes connections to permitted addresses.
+func (g guard) dialer(cfg Config) func(ctx context.Context, network, to string) (net.Conn, error) {
+	if cfg.Dial == nil {
+		return (&net.Dialer{Timeout: dialTime, Control: g.control}).DialContext
+	}
+	return func(ctx context.Context, network, to string) (net.Conn, error) {
+		if _, err := netip.ParseAddrPort(to); err == nil {
+			if err := g.control(network, to, nil); err != nil {
+				return nil, err
+			}
+		}
+		return cfg.Dial(ctx, network, to)
+	}
+}
+
+// guard sets up a transport.
+func (g guard) guard(t *http.Transport, cfg Config) {
+	t.Proxy = nil // only the proxy's address would be checked
+	t.DialContext = g.dialer(cfg)
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+	if cfg.Roots != nil {
+		t.TLSClientConfig.RootCAs = cfg.Roots.Clone() // libraries add to it
+	}
+	t.TLSHandshakeTimeout = dialTime
+	t.IdleConnTimeout = idleTime
+	t.MaxResponseHeaderBytes = maxHeaders
+	t.ForceAttemptHTTP2 = true
+}
+
+func (g guard) client(cfg Config) *http.Client {
+	t := &http.Transport{}
+	g.guard(t, cfg)
 	return &http.Client{
-		Transport: observer{&http.Transport{
-			// No proxy of the environment: only the proxy's address would be checked.
-			DialContext:            dialer.DialContext,
-			TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
-			TLSHandshakeTimeout:    dialTime,
-			IdleConnTimeout:        idleTime,
-			MaxResponseHeaderBytes: maxHeaders,
-			ForceAttemptHTTP2:      true,
-		}},
+		Transport:     observer{t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 }
 
-// observer notes the clocks of services, and bounds the size of responses.
+// observer observes the responses.
 type observer struct{ *http.Transport }
 
 // RoundTrip makes a call.
@@ -185,9 +218,14 @@ func (o observer) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	noteClock(r.Context(), r.URL.Host, answer.Header.Get("Date"), time.Now())
-	answer.Body = bounded{io.LimitReader(answer.Body, maxResponse), answer.Body}
+	Observe(r.Context(), r.URL.Host, answer)
 	return answer, nil
+}
+
+// Observe notes the clock of the service that sent a response, and bounds the response's size.
+func Observe(ctx context.Context, host string, answer *http.Response) {
+	noteClock(ctx, host, answer.Header.Get("Date"), time.Now())
+	answer.Body = bounded{io.LimitReader(answer.Body, maxResponse), answer.Body}
 }
 
 type bounded struct {

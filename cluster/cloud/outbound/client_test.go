@@ -117,11 +117,12 @@ func TestScrub(t *testing.T) {
 	}), true)
 	long := strings.Repeat("aB3_", 10)
 	for text, want := range map[string]string{
-		"invalid client secret " + secret + "!":                                 "invalid client secret [redacted]!",
-		"body client_secret=s3cr3t%2Fwith%2Bsigns%3D%3D":                        "body client_secret=[redacted]",
-		"token eyJhbGciOi." + long + ".x is\nnot\tvalid ":                       "token [redacted] is not valid",
-		"the-application is unknown":                                            "the-application is unknown",
-		"open /var/run/secrets/azure/tokens/azure-identity-token: no such file": "open /var/run/secrets/azure/tokens/azure-identity-token: no such file",
+		"invalid client secret " + secret + "!":                                  "invalid client secret [redacted]!",
+		"body client_secret=s3cr3t%2Fwith%2Bsigns%3D%3D":                         "body client_secret=[redacted]",
+		"token eyJhbGciOi." + long + ".x is\nnot\tvalid ":                        "token [redacted] is not valid",
+		"with Authorization:[Bearer short-token-of-22-bytes] and a bearer token": "with Authorization:[Bearer [redacted] and a bearer token",
+		"the-application is unknown":                                             "the-application is unknown",
+		"open /var/run/secrets/azure/tokens/azure-identity-token: no such file":  "open /var/run/secrets/azure/tokens/azure-identity-token: no such file",
 		"User: arn:aws:iam::123456789012:user/Bob is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::123456789012:role/r": "User: arn:aws:iam::123456789012:user/Bob is not authorized to perform: sts:AssumeRole on resource: arn:aws:iam::123456789012:role/r",
 		"AADSTS7000215 Trace ID: 0e1b4e5c-8f0d-4b8e-9a57-3c2f6a4b1d00":                                                                        "AADSTS7000215 Trace ID: 0e1b4e5c-8f0d-4b8e-9a57-3c2f6a4b1d00",
 		strings.Repeat("a b ", 200): strings.Repeat("a b ", 100) + "…",
@@ -136,10 +137,11 @@ func TestOAuthErrors(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"error":"invalid_client","error_description":"AADSTS7000215: Invalid client secret. Trace ID: x"}`: "the token service responds with status 401, invalid_client: AADSTS7000215: Invalid client secret.",
-		`{"error":"invalid_grant"}`:                 "the token service responds with status 401, invalid_grant",
-		`{"error":{"code":403,"message":"denied"}}`: "the token service responds with status 401",
-		`<html>`: "the token service responds with status 401",
-		``:       "the token service responds with status 401",
+		`{"error":"invalid_grant"}`: "the token service responds with status 401, invalid_grant",
+		`{"error":{"code":403,"message":"denied","status":"PERMISSION_DENIED"}}`: "the token service responds with status 401, PERMISSION_DENIED: denied",
+		`{"error":{"code":403}}`: "the token service responds with status 401",
+		`<html>`:                 "the token service responds with status 401",
+		``:                       "the token service responds with status 401",
 	} {
 		if got := outbound.OAuth(http.StatusUnauthorized, []byte(body)).Error(); got != want {
 			t.Errorf("%s: %s", body, got)

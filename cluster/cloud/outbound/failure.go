@@ -14,27 +14,37 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 )
 
-// Rejected is the error for a response that has no token: a status, and what the service says.
+// Rejected is the error for a response that has no token: a status, which is 0 if a library keeps it to itself, and what the service says.
 func Rejected(status int, code, text string) error {
-	switch {
-	case code == "" && text == "":
-		return fmt.Errorf("the token service responds with status %d", status)
-	case text == "":
-		return fmt.Errorf("the token service responds with status %d, %s", status, code)
-	case code == "":
-		return fmt.Errorf("the token service responds with status %d: %s", status, text)
+	said := "the token service responds with an error"
+	if status != 0 {
+		said = fmt.Sprintf("the token service responds with status %d", status)
 	}
-	return fmt.Errorf("the token service responds with status %d, %s: %s", status, code, text)
+	if code != "" {
+		said += ", " + code
+	}
+	if text != "" {
+		said += ": " + text
+	}
+	return errors.New(said)
 }
 
-// OAuth returns the error for the body of an OAuth 2 service that has no token.
+// OAuth returns the error for the body of an OAuth 2 service, or of another one of Google, that has no token.
 func OAuth(status int, body []byte) error {
 	var e struct {
 		Error       jsontext.Value `json:"error"`
 		Description string         `json:"error_description"`
 	}
-	var code string
 	_ = json.Unmarshal(body, &e, jsontext.AllowDuplicateNames(true)) // a body of another form has no code
+	if e.Error.Kind() == '{' {
+		var google struct {
+			Status  string `json:"status"`
+			Message string `json:"message"`
+		}
+		_ = json.Unmarshal(e.Error, &google, jsontext.AllowDuplicateNames(true))
+		return Rejected(status, google.Status, google.Message)
+	}
+	var code string
 	_ = json.Unmarshal(e.Error, &code)
 	description, _, _ := strings.Cut(e.Description, " Trace ID:") // Entra ID's, with numbers that differ each time
 	return Rejected(status, code, description)
@@ -61,6 +71,8 @@ const (
 
 	// leastSecret is the length of the shortest text that is looked for, in bytes: a shorter one is in many words.
 	leastSecret = 4
+	// leastToken is the length of the shortest word after "Bearer" that is taken for a token, in bytes.
+	leastToken = 16
 )
 
 // Scrub returns the text of an error without what may be secret: the secrets of the credential and what could be
@@ -79,11 +91,13 @@ func Scrub(text string, of cloud.Credential) string {
 		return r
 	}, text)), " ")
 	var out strings.Builder
+	before := ""
 	for i, word := range strings.Split(text, " ") {
 		if i > 0 {
 			out.WriteByte(' ')
 		}
-		if keyLike(word) {
+		bearer := strings.HasSuffix(strings.ToLower(before), "bearer") && len(word) >= leastToken
+		if before = word; bearer || keyLike(word) {
 			word = redacted
 		}
 		out.WriteString(word)
