@@ -110,6 +110,7 @@ func importRows() []importRow {
 		{"extproc/driver", []string{"extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai/openaitest", []string{"dataplane"}},
+		{"extproc/judgetest", nil},
 		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},

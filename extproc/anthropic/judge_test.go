@@ -1,23 +1,18 @@
 package anthropic_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
+	"github.com/modelgateway/modelgateway/extproc/judgetest"
 )
 
 // TestAnswersFitTheSDK has Anthropic's SDK judge all that callers of its language get: the golden
@@ -46,7 +41,7 @@ func TestAnswersFitTheSDK(t *testing.T) {
 	for k := fault.Internal; k <= fault.StorageUnavailable; k++ {
 		cases = append(cases, judged{"error " + k.String(), "error", string(anthropic.Dialect{}.EncodeError(&fault.Error{Kind: k}, "req_1"))})
 	}
-	for i, problems := range judge(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		// The API's documentation has this type, for status 413, and the SDK's types lack it.
 		if strings.Contains(cases[i].Value, `"request_too_large"`) {
 			if len(problems) == 0 {
@@ -76,7 +71,7 @@ func TestTheJudgeIsStrict(t *testing.T) {
 		{"a delta without an index", "event", `{"type":"content_block_delta","delta":{"type":"text_delta","text":"a"}}`},
 		{"an error of OpenAI", "error", `{"error":{"message":"m","type":"invalid_request_error","param":null,"code":null}}`},
 	}
-	for i, problems := range judge(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		if rejected := len(problems) > 0; rejected != (i > 0) {
 			t.Errorf("%s: %v", cases[i].Name, problems)
 		}
@@ -84,11 +79,7 @@ func TestTheJudgeIsStrict(t *testing.T) {
 }
 
 // judged is a case for the judge.
-type judged struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"` // message, event or error
-	Value string `json:"value"`
-}
+type judged struct{ Name, Kind, Value string }
 
 // casesOf returns the cases of a response's body.
 func casesOf(name, body string) []judged {
@@ -132,45 +123,5 @@ func randomCases(seed int) []judged {
 			judged{fmt.Sprint("random response ", seed), "message", string(anthropic.Dialect{}.EncodeResponse(nil, r, m))})
 		return 0
 	}).Example(seed)
-	return out
-}
-
-// judge returns the problems of each case.
-func judge(t *testing.T, cases []judged) [][]string {
-	t.Helper()
-	python := os.Getenv("MODELGATEWAY_PYTHON")
-	if python == "" {
-		python = "../../.tmp/bin/python-sdks"
-	}
-	if _, err := os.Stat(python); err != nil {
-		t.Fatalf("no Python with the SDKs; run: make sdks (%v)", err)
-	}
-	var in bytes.Buffer
-	for _, c := range cases {
-		in.Write(append(encode(c), '\n'))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "testdata/judge.py")
-	var failed strings.Builder
-	cmd.Stdin, cmd.Stderr = &in, &failed
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, failed.String())
-	}
-	var out [][]string
-	for line := range strings.Lines(string(text)) {
-		var verdict struct {
-			Name     string   `json:"name"`
-			Problems []string `json:"problems"`
-		}
-		if err := json.Unmarshal([]byte(line), &verdict); err != nil || len(out) == len(cases) || verdict.Name != cases[len(out)].Name {
-			t.Fatalf("the judge says %q (%v)", line, err)
-		}
-		out = append(out, verdict.Problems)
-	}
-	if len(out) != len(cases) {
-		t.Fatalf("the judge saw %d of %d cases", len(out), len(cases))
-	}
 	return out
 }

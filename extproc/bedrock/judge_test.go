@@ -2,16 +2,12 @@ package bedrock_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/base64"
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	aws "github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/go-json-experiment/json"
@@ -20,58 +16,11 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/bedrock"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/judgetest"
 )
 
 // judged is a case for AWS's SDK; testdata/judge.py says which kinds there are.
-type judged struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-}
-
-// judge returns the SDK's problems with each case.
-func judge(t *testing.T, cases []judged) [][]string {
-	t.Helper()
-	python := os.Getenv("MODELGATEWAY_PYTHON")
-	if python == "" {
-		python = "../../.tmp/bin/python-sdks"
-	}
-	if _, err := os.Stat(python); err != nil {
-		t.Fatalf("no Python with the SDKs; run: make sdks (%v)", err)
-	}
-	var in bytes.Buffer
-	for _, c := range cases {
-		line, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(line, '\n'))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "testdata/judge.py")
-	var failed strings.Builder
-	cmd.Stdin, cmd.Stderr = &in, &failed
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, failed.String())
-	}
-	var out [][]string
-	for line := range strings.Lines(string(text)) {
-		var verdict struct {
-			Name     string   `json:"name"`
-			Problems []string `json:"problems"`
-		}
-		if err := json.Unmarshal([]byte(line), &verdict); err != nil || len(out) == len(cases) || verdict.Name != cases[len(out)].Name {
-			t.Fatalf("the judge says %q (%v)", line, err)
-		}
-		out = append(out, verdict.Problems)
-	}
-	if len(out) != len(cases) {
-		t.Fatalf("the judge saw %d of %d cases", len(out), len(cases))
-	}
-	return out
-}
+type judged struct{ Name, Kind, Value string }
 
 // TestTheSDKUnderstands has AWS's SDK judge every request of the golden files and many random ones, and what the
 // golden files take for responses and streams of Bedrock.
@@ -92,7 +41,7 @@ func TestTheSDKUnderstands(t *testing.T) {
 	}
 	cases = append(cases, rankingCase(t), countCase(t))
 	kinds := map[string]int{}
-	for i, problems := range judge(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		kinds[cases[i].Kind]++
 		if len(problems) > 0 {
 			t.Errorf("%s: %v: %s", cases[i].Name, problems, cases[i].Value)
@@ -223,7 +172,7 @@ func TestTheJudgeIsStrict(t *testing.T) {
 		{"a path that is not escaped", "signature", swap(right.Value, `%3A`, `:`)},
 		{"six minutes later", "signature", swap(right.Value, `"at":"20261124T120000Z"`, `"at":"20261124T120600Z"`)},
 	}
-	for i, problems := range judge(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		if rejected := len(problems) > 0; rejected != (i > 3) {
 			t.Errorf("%s: %v", cases[i].Name, problems)
 		}
@@ -271,7 +220,7 @@ func TestTheSDKComputesTheSameSignature(t *testing.T) {
 			}
 		}
 	}
-	for i, problems := range judge(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		if len(problems) > 0 {
 			t.Errorf("%s: %v", cases[i].Name, problems)
 		}

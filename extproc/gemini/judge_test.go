@@ -1,20 +1,14 @@
 package gemini_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
@@ -22,6 +16,7 @@ import (
 	"github.com/modelgateway/modelgateway/examples/upstream/fake"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
+	"github.com/modelgateway/modelgateway/extproc/judgetest"
 )
 
 // The kinds of what is judged.
@@ -32,11 +27,7 @@ const (
 )
 
 // judged is a case for the judge.
-type judged struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-}
+type judged struct{ Name, Kind, Value string }
 
 // verdict is what the judge says of a case.
 type verdict struct {
@@ -226,40 +217,5 @@ func fakes(t *testing.T) []judged {
 // judge returns the verdict on each case.
 func judge(t *testing.T, cases []judged) []verdict {
 	t.Helper()
-	python := os.Getenv("MODELGATEWAY_PYTHON")
-	if python == "" {
-		python = "../../.tmp/bin/python-sdks"
-	}
-	if _, err := os.Stat(python); err != nil {
-		t.Fatalf("no Python with the SDKs; run: make sdks (%v)", err)
-	}
-	var in bytes.Buffer
-	for _, c := range cases {
-		line, err := json.Marshal(&c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(line, '\n'))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "testdata/judge.py")
-	var failed strings.Builder
-	cmd.Stdin, cmd.Stderr = &in, &failed
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, failed.String())
-	}
-	var out []verdict
-	for line := range strings.Lines(string(text)) {
-		var v verdict
-		if err := json.Unmarshal([]byte(line), &v); err != nil || len(out) == len(cases) || v.Name != cases[len(out)].Name {
-			t.Fatalf("the judge says %q (%v)", line, err)
-		}
-		out = append(out, v)
-	}
-	if len(out) != len(cases) {
-		t.Fatalf("the judge saw %d of %d cases", len(out), len(cases))
-	}
-	return out
+	return judgetest.Verdicts(t, cases, func(v verdict) string { return v.Name })
 }

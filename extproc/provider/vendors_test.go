@@ -1,32 +1,24 @@
 package provider_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"golang.org/x/tools/txtar"
 	"pgregory.net/rapid"
 
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/judgetest"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 )
 
 // judged is a case for the judge: what a vendor is sent, or what one sends.
-type judged struct {
-	Name  string `json:"name"`
-	Kind  string `json:"kind"`
-	Value string `json:"value"`
-}
+type judged struct{ Name, Kind, Value string }
 
 // excused lists what the types of the SDKs lack and the vendors' interfaces have.
 func excused() map[string]string {
@@ -53,7 +45,7 @@ func TestVendorsUnderstand(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	for i, problems := range judgeAll(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		problems = slices.DeleteFunc(problems, func(problem string) bool {
 			for known := range excused() {
 				if strings.Contains(problem, known) {
@@ -94,7 +86,7 @@ func TestTheVendorsJudgeIsStrict(t *testing.T) {
 		{"an unknown part", "cohere request", strings.Replace(cohere, `"type":"text"`, `"type":"input_text"`, 1)},
 		{"a developer", "cohere request", strings.Replace(cohere, `"role":"user"`, `"role":"developer"`, 1)},
 	}
-	for i, problems := range judgeAll(t, cases) {
+	for i, problems := range judgetest.Problems(t, cases) {
 		if rejected := len(problems) > 0; rejected != (i > 1) {
 			t.Errorf("%s: %v", cases[i].Name, problems)
 		}
@@ -161,44 +153,4 @@ func randomCase(t *testing.T, vendor string, seed int) []judged {
 		}
 		return []judged{requestCase(vendor, fmt.Sprint("random ", seed), string(body))}
 	}).Example(seed)
-}
-
-// judgeAll returns the problems of each case.
-func judgeAll(t *testing.T, cases []judged) [][]string {
-	t.Helper()
-	python := os.Getenv("MODELGATEWAY_PYTHON")
-	if python == "" {
-		python = "../../.tmp/bin/python-sdks"
-	}
-	if _, err := os.Stat(python); err != nil {
-		t.Fatalf("no Python with the SDKs; run: make sdks (%v)", err)
-	}
-	var in bytes.Buffer
-	for _, c := range cases {
-		in.Write(append(marshal(c), '\n'))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, python, "testdata/judge.py")
-	var failed strings.Builder
-	cmd.Stdin, cmd.Stderr = &in, &failed
-	text, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, failed.String())
-	}
-	var out [][]string
-	for line := range strings.Lines(string(text)) {
-		var verdict struct {
-			Name     string   `json:"name"`
-			Problems []string `json:"problems"`
-		}
-		if err := json.Unmarshal([]byte(line), &verdict); err != nil || len(out) == len(cases) || verdict.Name != cases[len(out)].Name {
-			t.Fatalf("the judge says %q (%v)", line, err)
-		}
-		out = append(out, verdict.Problems)
-	}
-	if len(out) != len(cases) {
-		t.Fatalf("the judge saw %d of %d cases", len(out), len(cases))
-	}
-	return out
 }
