@@ -123,7 +123,7 @@ func importRows() []importRow {
 		{"extproc/transcript", []string{"extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/elevenlabs", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault"}},
 		{"extproc/deepgram", []string{"extproc/driver", "extproc/splice", "extproc/transcript", "extproc/wire", "cluster/fault", "cluster/vault"}},
-		{"extproc/bedrock", []string{"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
+		{"extproc/bedrock", []string{"extproc/anthropic", "extproc/dialect", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/eventstream", []string{"extproc/splice", "cluster/fault"}},
 		{"extproc/framing", []string{"extproc/driver", "extproc/eventstream", "extproc/splice", "extproc/wire"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault"}},

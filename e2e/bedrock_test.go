@@ -33,9 +33,13 @@ func bedrockModels(p *upstream, pairs ...string) string {
 		if strings.Contains(model, "eu-central-1") {
 			region = "eu-central-1"
 		}
-		fmt.Fprintf(&b, "  - model_name: %s\n    gateway_params: {model: \"bedrock/%s\", aws_bedrock_runtime_endpoint: %q, aws_region_name: %s, aws_access_key_id: AKIDEXAMPLE, "+
+		of, at := "bedrock", "aws_bedrock_runtime_endpoint"
+		if id, ok := strings.CutPrefix(model, "mantle/"); ok {
+			of, at, model = "bedrock_mantle", "api_base", id
+		}
+		fmt.Fprintf(&b, "  - model_name: %s\n    gateway_params: {model: \"%s/%s\", %s: %q, aws_region_name: %s, aws_access_key_id: AKIDEXAMPLE, "+
 			"aws_secret_access_key: %q, aws_session_token: %q, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}\n    model_info: {id: %s-id}\n",
-			name, model, p.url, region, awsSecret, awsSession, name)
+			name, of, model, at, p.url, region, awsSecret, awsSession, name)
 	}
 	return b.String()
 }
@@ -57,6 +61,7 @@ func TestBedrockBySDK(t *testing.T) {
 	p := newUpstream(t)
 	g := startGateway(t, bedrockModels(p,
 		"claude="+sonnet+":tools-2", "converse=converse/"+sonnet+":tools-2", "invoke=invoke/"+sonnet+":tools-2", "nova="+nova+":tools-2", "profile="+awsProfile,
+		"oss=openai.gpt-oss-120b-1:0:tools-2", "sol=us.openai.gpt-5.6-sol:tools-2", "mantle=mantle/us-west-2/openai.gpt-oss-120b:tools-2", "mantle-claude=mantle/anthropic.claude-haiku-4-5:tools-2",
 		"dribbles="+sonnet+":dribble", "breaks-off="+sonnet+":error-5th", "context="+nova+":context", "refused="+nova+":403", "limited="+nova+":limit-1", "first-fails="+nova+":error-first:flaky-1",
 	)+withKey(p)+"  - {model_name: openai-fails, gateway_params: {model: openai/fail-500, api_base: \""+p.url+"/v1\", api_key: k}}\n"+
 		"router_settings: {num_retries: 0, retry_on: [5xx, 429, timeout, connection, stream_error], fallbacks: [{first-fails: [claude]}, {openai-fails: [nova]}]}\n")
@@ -65,20 +70,20 @@ func TestBedrockBySDK(t *testing.T) {
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/bedrock_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count("\n"+string(out), "\nok ") != 30 {
+	if err != nil || strings.Count("\n"+string(out), "\nok ") != 40 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	var signed []fake.Request
 	for _, r := range p.Requests() {
 		switch {
-		case !strings.Contains(r.Path, "/model/"):
+		case strings.HasPrefix(r.Headers.Get("authorization"), "Bearer k"): // OpenAI's
 		case r.Model != "amazon.nova-lite-v1:0":
 			signed = append(signed, r)
 		case r.Headers.Get("authorization") != "Bearer bedrock-api-key" || r.Headers.Get("x-amz-date") != "":
 			t.Errorf("with a key: %v", r.Headers)
 		}
 	}
-	if judgeBedrock(t, signed); len(signed) < 30 {
+	if judgeBedrock(t, signed); len(signed) < 60 {
 		t.Errorf("only %d requests were signed", len(signed))
 	}
 }
@@ -138,8 +143,12 @@ func judgeBedrock(t *testing.T, requests []fake.Request) {
 		if strings.HasPrefix(r.Model, "arn:") {
 			region = "eu-central-1"
 		}
+		service := "bedrock"
+		if strings.HasPrefix(r.Path, "/v1/") || strings.HasPrefix(r.Path, "/anthropic/") {
+			service = "bedrock-mantle"
+		}
 		value, err := json.Marshal(map[string]any{
-			"method": r.Method, "host": r.Host, "path": cmp.Or(r.Escaped, r.Path), "query": r.Query, "headers": headers, "body": []byte(r.Body), "at": now,
+			"service": service, "method": r.Method, "host": r.Host, "path": cmp.Or(r.Escaped, r.Path), "query": r.Query, "headers": headers, "body": []byte(r.Body), "at": now,
 			"region": region, "key": "AKIDEXAMPLE", "secret": awsSecret, "token": awsSession, "model": r.Model,
 		})
 		if err != nil {

@@ -2,8 +2,9 @@
 //
 // # Languages
 //
-// Chats go to Converse, which all models of Bedrock share. Messages go to Claude unchanged: InvokeModel takes their body.
-// A prefix of the model chooses for all chats: converse/ or invoke/.
+// Chats go to Converse, which all models of Bedrock share. Some go unchanged: messages to Claude, whose body InvokeModel
+// takes, and chats and responses with models for which Bedrock has OpenAI's own API. A prefix of the model chooses for all
+// chats: converse/, invoke/, openai/ or responses/. Mantle is an endpoint with the vendors' APIs alone.
 //
 // # Proofs of reasoning
 //

@@ -29,10 +29,15 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 		return "", false
 	case e.IsChat() && f.isClaude() && (n.route == routeInvoke || n.route == routeAny && e == driver.Messages):
 		return wire.Anthropic, true
+	}
+	if language, ok := n.native(f, e); ok {
+		return language, true
+	}
+	switch {
 	case e.IsChat(), e == driver.Embeddings && f.embeds, e == driver.Images && f.pictures, e == driver.Rerank && f.ranks:
 		return wire.Converse, true
 	}
-	return wire.Converse, e == driver.CountTokens && f.isClaude() && !strings.HasPrefix(n.id, "arn:") // an account's own models have no counts
+	return wire.Converse, e == driver.CountTokens && f.isClaude() && !isARN(n.id) // an account's own models have no counts
 }
 
 // familyOf returns the family of a deployment's model. An ARN may not tell its model, but the settings of
@@ -46,16 +51,24 @@ func (n *name) familyOf(t driver.Target) *family {
 
 // Codec returns the translator of a language.
 func (Driver) Codec(language wire.Dialect) driver.Codec {
-	if language == wire.Anthropic {
+	switch language { //nolint:exhaustive // the languages that Serves returns
+	case wire.Anthropic:
 		return Claude{anthropic.Driver{Version: claudeVersion}}
+	case wire.OpenAI:
+		return chatCodec{}
+	case wire.Responses:
+		return responsesCodec{}
 	}
 	return Codec{}
 }
 
 // Framing returns that of the language's streams.
 func (Driver) Framing(language wire.Dialect) driver.Framing {
-	if language == wire.Anthropic {
+	switch language { //nolint:exhaustive // the languages that Serves returns
+	case wire.Anthropic:
 		return driver.AWSChunks
+	case wire.OpenAI, wire.Responses:
+		return driver.ServerSent
 	}
 	return driver.AWSEvents
 }
@@ -67,23 +80,37 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if !ok {
 		return driver.Call{}, driver.NotServed(vendor)
 	}
-	n, err := parse(t.Model)
+	n, err := checked(t)
 	if err != nil {
 		return driver.Call{}, err
 	}
+	return driver.Call{Path: rooted(t.BasePath) + pathOf(&n, language, op), Headers: driver.WithHeaders(ownHeaders(t), t.Headers), Bare: true}, nil
+}
+
+// checked returns the name of a target's model, which must be that of one model, of the target's region.
+func checked(t driver.Target) (name, error) {
+	n, err := parse(t.Model)
+	if err != nil {
+		return n, err
+	}
 	if strings.Contains(n.id, "*") {
-		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "The deployment's model has a star, which no request has replaced.")
+		return n, fault.New(fault.Unsupported, codeModel, "The deployment's model has a star, which no request has replaced.")
 	}
 	if _, err := regionOf(&n, t.Settings); err != nil {
-		return driver.Call{}, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
+		return n, fault.New(fault.Unsupported, codeModel, "%s", fault.From(err).Message())
 	}
+	return n, nil
+}
+
+// ownHeaders returns the headers of every call: the content type, and an API key.
+func ownHeaders(t driver.Target) []driver.Header {
 	media := driver.Plain("content-type", "application/json") // signed, so it is needed before the body's own is set
 	media.IfAbsent = true
 	headers := []driver.Header{media}
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
 	}
-	return driver.Call{Path: rooted(t.BasePath) + pathOf(&n, language, op), Headers: driver.WithHeaders(headers, t.Headers), Bare: true}, nil
+	return headers
 }
 
 // pathOf returns the path of an operation.
@@ -92,6 +119,8 @@ func pathOf(n *name, language wire.Dialect, op driver.Operation) string {
 	switch {
 	case op.Endpoint == driver.Rerank:
 		return "/rerank"
+	case language == wire.OpenAI || language == wire.Responses:
+		return "/openai/v1" + endpointOf(language)
 	case op.Endpoint == driver.CountTokens:
 		id, method = baseID(id), "/count-tokens"
 	case language == wire.Anthropic && op.Stream:
@@ -104,9 +133,10 @@ func pathOf(n *name, language wire.Dialect, op driver.Operation) string {
 	return "/model/" + escape(id) + method
 }
 
-// rooted returns a base path without what operators like to configure after it: the path of a model.
+// rooted returns a base path without what operators like to configure after it: the path of a model, or of OpenAI's API.
 func rooted(base string) string {
 	base, _, _ = strings.Cut(strings.TrimRight(base, "/")+"/", "/model/")
+	base, _, _ = strings.Cut(base, "/openai/v1/")
 	return strings.TrimRight(base, "/")
 }
 

@@ -77,7 +77,11 @@ func betas() []string {
 // features, which are in a header there. The operation says whether the response is streamed. The tier is a header here, with
 // other names.
 func (d Driver) InsteadOfModel(t driver.Target, e driver.Endpoint, asked *driver.Asked) driver.Instead {
-	if language, _ := d.Serves(t, e); language != wire.Anthropic {
+	switch language, _ := d.Serves(t, e); language { //nolint:exhaustive // no body of another one is passed on
+	case wire.OpenAI, wire.Responses:
+		return insteadOfModel(t)
+	case wire.Anthropic:
+	default:
 		return driver.Instead{}
 	}
 	in := driver.Instead{
@@ -90,7 +94,7 @@ func (d Driver) InsteadOfModel(t driver.Target, e driver.Endpoint, asked *driver
 	return in
 }
 
-// VendorHeader returns nothing: Bedrock takes the version and the beta features in the body.
+// VendorHeader returns nothing: Bedrock takes Anthropic's version and beta features in the body, and none of OpenAI's.
 func (Driver) VendorHeader(string, string, driver.Endpoint) string { return "" }
 
 // betasOf returns those of a header's beta features that Claude has at Bedrock, as a JSON array; empty if there are none.

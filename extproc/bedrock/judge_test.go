@@ -198,27 +198,44 @@ func signatureCase(name string, c driver.Call, t driver.Target, model string) ju
 	return judged{name, "signature", string(value)}
 }
 
+// signer is a driver that signs.
+type signer interface {
+	driver.Driver
+	driver.Signer
+}
+
 // TestTheSDKComputesTheSameSignature has AWS's SDK sign what was signed: with colons and slashes in the model, with and without a
 // session token, whole and streamed.
 func TestTheSDKComputesTheSameSignature(t *testing.T) {
 	t.Parallel()
 	var cases []judged
+	sign := func(name string, d signer, service, where string, to driver.Target, op driver.Operation) {
+		c, err := d.Address(to, op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Body = []byte(`{"messages":[{"role":"user","content":[{"text":"ü"}]}]}`)
+		if err := d.Sign(&c, to, where, at()); err != nil {
+			t.Fatal(err)
+		}
+		one := signatureCase(name, c, to, to.Model)
+		one.Value = strings.NewReplacer(`"region":`, `"service":"`+service+`","region":`, host, where).Replace(one.Value)
+		cases = append(cases, one)
+	}
 	for _, model := range []string{sonnet, profile, "amazon.nova-pro-v1:0", "global.anthropic.claude-opus-4-6-v1", "anthropic.claude-v2"} {
 		for _, token := range []string{"", "session/token=="} {
 			for _, stream := range []bool{false, true} {
 				to := target(model)
 				to.Token.SessionToken = vault.NewSecret(token)
-				c, err := bedrock.Driver{}.Address(to, driver.Operation{Endpoint: driver.Chat, Stream: stream})
-				if err != nil {
-					t.Fatal(err)
-				}
-				c.Body = []byte(`{"messages":[{"role":"user","content":[{"text":"ü"}]}]}`)
-				if err := (bedrock.Driver{}).Sign(&c, to, host, at()); err != nil {
-					t.Fatal(err)
-				}
-				cases = append(cases, signatureCase(fmt.Sprint(model, " ", token, " ", stream), c, to, model))
+				sign(fmt.Sprint(model, " ", token, " ", stream), bedrock.Driver{}, "bedrock", host, to, driver.Operation{Endpoint: driver.Chat, Stream: stream})
 			}
 		}
+	}
+	for _, model := range []string{"openai.gpt-oss-120b", "openai.gpt-5.6-sol", "anthropic.claude-haiku-4-5"} {
+		sign("Mantle "+model, bedrock.Mantle{}, "bedrock-mantle", "bedrock-mantle.us-east-1.api.aws", target(model), driver.Operation{Endpoint: driver.Messages})
+	}
+	for _, e := range []driver.Endpoint{driver.Chat, driver.Responses} {
+		sign("OpenAI's "+string(e), bedrock.Driver{}, "bedrock", host, target("openai.gpt-5.6-sol"), driver.Operation{Endpoint: e})
 	}
 	for i, problems := range judgetest.Problems(t, cases) {
 		if len(problems) > 0 {

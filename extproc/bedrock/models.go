@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 )
 
 // choices are the ways in which a model can be made to call a tool.
@@ -43,6 +44,9 @@ type family struct {
 	pictures bool // draws, and has no chats
 	embeds   bool
 	ranks    bool // sorts documents, at an endpoint of its own
+	chats    bool // has OpenAI's chat completions at Bedrock itself
+	responds bool // has OpenAI's responses there
+	mantle   bool // has OpenAI's responses at Mantle alone
 }
 
 // Names of families with bodies of their own.
@@ -84,10 +88,14 @@ func families() []family {
 		{name: "mistral", ids: "mistral.", choices: choosesAny, topK: "top_k", schema: true},
 		{name: "deepseek_r1", ids: "deepseek.r1", noTools: true},
 		{name: "deepseek", ids: "deepseek.", schema: true},
-		{name: "gpt-oss", ids: "openai.", thinks: thinksByWords, schema: true},
+		{name: "gpt-oss-safeguard", ids: "openai.gpt-oss-safeguard", thinks: thinksByWords, schema: true, chats: true},
+		{name: "gpt-oss", ids: "openai.gpt-oss", thinks: thinksByWords, schema: true, chats: true, mantle: true},
+		{name: "gpt", ids: "openai.", choices: choosesTool, thinks: thinksByWords, schema: true, responds: true},
+		{name: "grok", ids: "xai.", choices: choosesTool, thinks: thinksByWords, schema: true, chats: true},
 		{name: "qwen", ids: "qwen.", schema: true},
 		{name: "minimax", ids: "minimax.", schema: true},
 		{name: "kimi", ids: "moonshot", schema: true},
+		{name: "gemma-4", ids: "google.gemma-4", schema: true, mantle: true},
 		{name: "gemma", ids: "google.", schema: true},
 		{name: "nemotron", ids: "nvidia.", schema: true},
 		{name: "jamba", ids: "ai21.jamba"},
@@ -140,7 +148,7 @@ func isSpec(s string) bool { return specs()[s] != "" }
 
 // baseID returns the id of a foundation model: without the ARN and the region of an inference profile.
 func baseID(id string) string {
-	if strings.HasPrefix(id, "arn:") {
+	if isARN(id) {
 		_, id, _ = cutLast(id, "/")
 	}
 	if head, rest, ok := strings.Cut(id, "."); ok && isProfile(head) {
@@ -171,5 +179,9 @@ func Features(model string) driver.Features {
 		out.Family = f.name
 		return out
 	}
-	return driver.Features{Family: f.name, JSONSchema: f.schema, NoReasoning: f.thinks == thinksNot}
+	out := driver.Features{Family: f.name, JSONSchema: f.schema, NoReasoning: f.thinks == thinksNot}
+	if f.responds {
+		out.NoReasoning = openai.Features(strings.TrimPrefix(baseID(n.id), "openai.")).NoReasoning
+	}
+	return out
 }

@@ -9,12 +9,13 @@ import (
 // route is how a model is spoken to, if its name says so.
 type route string
 
-// The routes. They are LiteLLM's prefixes of models.
+// The routes. They are prefixes of models, most of them LiteLLM's.
 const (
-	routeAny      route = ""
-	routeConverse route = "converse"
-	routeInvoke   route = "invoke"
-	routeOpenAI   route = "openai"
+	routeAny       route = ""
+	routeConverse  route = "converse"
+	routeInvoke    route = "invoke"
+	routeOpenAI    route = "openai"    // chat completions
+	routeResponses route = "responses" // not LiteLLM's
 )
 
 // name is the name of a model: Bedrock's id or ARN, and what LiteLLM's spelling says before it.
@@ -32,7 +33,7 @@ const codeModel = "invalid_model"
 func parse(model string) (name, error) {
 	var n name
 	rest := strings.TrimPrefix(model, "bedrock/")
-	for !strings.HasPrefix(rest, "arn:") {
+	for !isARN(rest) {
 		head, tail, ok := strings.Cut(rest, "/")
 		if !ok {
 			break
@@ -43,7 +44,9 @@ func parse(model string) (name, error) {
 		case head == "invoke":
 			n.route = routeInvoke
 		case head == "openai":
-			n.route, n.spec = routeOpenAI, "gpt-oss"
+			n.route = routeOpenAI
+		case head == "responses":
+			n.route = routeResponses
 		case isRegion(head):
 			n.region = head
 		case strings.HasSuffix(head, "-month-commitment"): // part of the name of a price
@@ -58,8 +61,11 @@ func parse(model string) (name, error) {
 	if !isID(rest) {
 		return n, fault.New(fault.Unsupported, codeModel, "The model %s is not the id of a model of %s, which has letters, digits, dots, colons, - and _.", fault.Quote(model), vendor)
 	}
-	if !strings.HasPrefix(rest, "arn:") {
+	if !isARN(rest) {
 		return n, nil
+	}
+	if n.route == routeOpenAI && n.spec == "" {
+		n.spec = "gpt-oss"
 	}
 	a, err := parseARN(rest)
 	if err != nil {
@@ -74,16 +80,18 @@ func parse(model string) (name, error) {
 	return n, nil
 }
 
+func isARN(id string) bool { return strings.HasPrefix(id, "arn:") }
+
 // isID reports whether an id has only the characters of ids and ARNs, so that it is one segment of a path when it is
 // escaped. Only ARNs have slashes.
 func isID(id string) bool {
-	isARN := strings.HasPrefix(id, "arn:")
+	slashes := isARN(id)
 	return id != "" && strings.Trim(id, ".") != "" && !strings.Contains(id, "..") && !strings.ContainsFunc(id, func(r rune) bool {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == ':', r == '-', r == '_', r == '*':
 			return false
 		}
-		return r != '/' || !isARN
+		return r != '/' || !slashes
 	})
 }
 

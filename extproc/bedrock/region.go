@@ -97,13 +97,18 @@ func Base(model string, s cloud.Settings) (string, error) {
 		return own, nil
 	}
 	if region == "" {
-		return "", fault.Field(cloud.AWSRegion, "missing_required_parameter", "%s is missing; it is the region of AWS in which the model runs, such as us-east-1.", cloud.AWSRegion)
+		return "", regionMissing()
 	}
 	host := "bedrock-runtime"
 	if n.family().ranks {
 		host = "bedrock-agent-runtime"
 	}
 	return "https://" + host + "." + region + "." + partitionOf(region).domain, nil
+}
+
+// regionMissing is the error of a deployment without a region.
+func regionMissing() error {
+	return fault.Field(cloud.AWSRegion, "missing_required_parameter", "%s is missing; it is the region of AWS in which the model runs, such as us-east-1.", cloud.AWSRegion)
 }
 
 // inModel names the setting with the model as the place of an error.

@@ -23,6 +23,11 @@ const service = "bedrock"
 
 // Sign adds the signature of a call (SigV4). With an API key nothing is signed.
 func (Driver) Sign(c *driver.Call, t driver.Target, host string, at time.Time) error {
+	return sign(c, t, host, service, at)
+}
+
+// sign is Sign for a service of AWS.
+func sign(c *driver.Call, t driver.Target, host, service string, at time.Time) error {
 	if has(c.Headers, "authorization") {
 		return nil
 	}

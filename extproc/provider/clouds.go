@@ -16,6 +16,7 @@ func clouds() []Provider {
 			Driver: azure.Driver{Responses: responses.Codec{}}, Features: azure.Features,
 		},
 		{Name: "bedrock", Cloud: cloud.AWS, Base: bedrock.Base, Driver: bedrock.Driver{}, Features: bedrock.Features},
+		{Name: "bedrock_mantle", Cloud: cloud.AWS, Base: bedrock.MantleBase, Driver: bedrock.Mantle{}, Features: bedrock.Features},
 		{
 			Name: "azure_ai", Cloud: cloud.Azure, NeedsBase: true, Read: azure.ReadFoundry, Varies: azure.FoundryVariation,
 			Driver: azure.Foundry{Responses: responses.Codec{}}, Features: azure.FoundryFeatures,

@@ -116,12 +116,14 @@ def judge_signature(text):
     r = json.loads(text)
     headers = {k.lower(): v for k, v in r["headers"].items()}
     given = headers.get("authorization", "")
-    found = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/bedrock/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})", given)
+    found = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([a-z0-9-]+)/([a-z-]+)/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})", given)
     if not found:
         return [f"authorization is {given!r}"]
-    key, day, region, names, signature = found.groups()
+    key, day, region, service_name, names, signature = found.groups()
     names = names.split(";")
     problems = []
+    if service_name != r.get("service", "bedrock"):
+        problems.append(f"it is signed for the service {service_name}")
     if key != r["key"] or region != r["region"]:
         problems.append(f"it is signed for {key} in {region}, not {r['key']} in {r['region']}")
     for name in ("host", "x-amz-date", "content-type"):
@@ -144,7 +146,7 @@ def judge_signature(text):
         headers={n: headers[n] for n in names if n in headers}, data=base64.b64decode(r["body"]),
     )
     request.context["timestamp"] = headers["x-amz-date"]
-    auth = botocore.auth.SigV4Auth(botocore.credentials.Credentials(r["key"], r["secret"], r["token"] or None), "bedrock", region)
+    auth = botocore.auth.SigV4Auth(botocore.credentials.Credentials(r["key"], r["secret"], r["token"] or None), service_name, region)
     canonical = auth.canonical_request(request)
     if auth.signature(auth.string_to_sign(request, canonical), request) != signature:
         problems.append("the signature is not that of the SDK for " + canonical)
