@@ -179,3 +179,47 @@ func TestGeminiTranscriptions(t *testing.T) {
 		k.settled()
 	}
 }
+
+// Speech of Google's models comes within JSON, and reaches the caller as sound, or as events. Its tokens are paid for, or else those that
+// its length stands for. What the filter has taken is an error with a status.
+func TestGeminiSpeech(t *testing.T) {
+	t.Parallel()
+	d := place("google", "fast", "", 0)
+	d.Model, d.APIBase, d.Prices = "gemini/gemini-3.8-flash-tts", "https://google.example", nil
+	const (
+		counts  = `,"usageMetadata":{"promptTokenCount":4,"candidatesTokenCount":30,"candidatesTokensDetails":[{"modality":"AUDIO","tokenCount":30}]}}`
+		samples = `{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/L16;rate=24000","data":"AQACAA=="}}]},"finishReason":"STOP"}]`
+	)
+	second := `{"candidates":[{"content":{"parts":[{"inlineData":{"mimeType":"audio/L16;rate=24000","data":"` + strings.Repeat("AAAA", 16_000) + `"}}]},"finishReason":"STOP"}]}`
+	for name, test := range map[string]struct {
+		field, reply, want, media string
+		status                    int
+		output                    int64
+		source                    usage.Source
+	}{
+		"samples": {`"response_format":"pcm"`, samples + counts, "\x01\x00\x02\x00", "audio/pcm", 200, 30, usage.Provider},
+		"a file":  {`"response_format":"wav"`, samples + counts, "data\x04\x00\x00\x00\x01\x00\x02\x00", "audio/wav", 200, 30, usage.Provider},
+		"events": {
+			`"response_format":"pcm","stream_format":"sse"`, samples + counts,
+			`data: {"type":"speech.audio.delta","audio":"AQACAA=="}` + "\n\n" + `data: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":30,"total_tokens":34}}`,
+			"text/event-stream; charset=utf-8", 200, 30, usage.Provider,
+		},
+		"a second without a report": {`"response_format":"pcm"`, second, "\x00\x00", "audio/pcm", 200, 20, usage.Estimated},
+		"filtered":                  {`"response_format":"pcm"`, `{"promptFeedback":{"blockReason":"SAFETY"}}`, `"content_filter"`, "application/json", 400, 0, usage.Estimated},
+	} {
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)})
+		e := k.open(t)
+		sent := e.request(to(e, "/v1/audio/speech"), `{"model":"fast","input":"Hello there.","voice":"nova",`+test.field+`}`)
+		if sent.refused != nil || sent.headers[":path"] != "/v1beta/models/gemini-3.8-flash-tts:generateContent" || !strings.Contains(sent.body, `"voiceName":"Zephyr"`) {
+			t.Fatalf("%s: sent to %s: %s %+v", name, sent.headers[":path"], sent.body, sent.refused)
+		}
+		a := e.answer(jsonAnswer(test.reply))
+		if a.status != test.status || !strings.Contains(a.body, test.want) || a.headers["content-type"] != test.media {
+			t.Errorf("%s: the caller gets %d %.200q as %s", name, a.status, a.body, a.headers["content-type"])
+		}
+		if ev := k.event(e.uuid); test.status == 200 && (ev.Tokens.Output != test.output || ev.Tokens.OutputAudio != test.output || ev.Source != test.source || ev.Cost == 0) {
+			t.Errorf("%s: recorded %+v at %s from %v", name, ev.Tokens, ev.Cost, ev.Source)
+		}
+		k.settled()
+	}
+}

@@ -5,7 +5,7 @@ import "github.com/modelgateway/modelgateway/extproc/wire"
 // Rewriter is a Driver whose provider has a language of its own for endpoints other than chats. Their
 // requests and responses have no canonical form: a request is rewritten from OpenAI's form, or Cohere's for
 // rankings, and its response back. It serves those for which Serves returns another language than OpenAI's.
-// Sound that a provider generates passes as it comes. Implementations are safe for concurrent use and do not block.
+// Sound that a provider generates passes as it comes, unless it is a Speaker. Implementations are safe for concurrent use and do not block.
 type Rewriter interface {
 	// Rewrite returns the provider's request. The error is a *fault.Error that names the member of
 	// the caller's request that the provider cannot take.
@@ -13,6 +13,13 @@ type Rewriter interface {
 	// Restore returns a response that came with status 200 in OpenAI's form. model is the provider's name
 	// of the model. The error is a *wire.Failure.
 	Restore(r *Original, body []byte, model string) (Restored, error)
+}
+
+// Speaker is a Rewriter whose provider sends speech within a response of another type, which Restore turns into sound. Implementations are
+// safe for concurrent use and do not block.
+type Speaker interface {
+	// SpeechIn returns the media type of such a response.
+	SpeechIn() string
 }
 
 // Rewritten is a request in a provider's language.

@@ -17,12 +17,7 @@ func Features(model string) driver.Features {
 	if strings.Contains(model, "gemma") || strings.Contains(model, "learnlm") {
 		return driver.Features{NoReasoning: true}
 	}
-	version := 1000
-	if m := numbered.FindStringSubmatch(model); m != nil {
-		major, _ := strconv.Atoi(m[1])
-		minor, _ := strconv.Atoi(m[2]) // empty is 0
-		version = major*100 + minor
-	}
+	version := versionOf(model)
 	speaks := strings.Contains(model, "-tts") || strings.Contains(model, "audio")
 	return driver.Features{
 		// JSON Schema as it is came with 2.5, and so did thinking. Models that speak do not think.
@@ -35,4 +30,15 @@ func Features(model string) driver.Features {
 		// The Pro models always think, and from 3.7 on the others too.
 		AlwaysThinks: version >= 307 || version >= 205 && strings.Contains(model, "-pro"),
 	}
+}
+
+// versionOf returns the version of a model: 205 for 2.5, and 1000 for one without a version in its name.
+func versionOf(model string) int {
+	m := numbered.FindStringSubmatch(model)
+	if m == nil {
+		return 1000
+	}
+	major, _ := strconv.Atoi(m[1])
+	minor, _ := strconv.Atoi(m[2]) // empty is 0
+	return major*100 + minor
 }

@@ -7,7 +7,7 @@ import (
 // Rewrites reports whether Codec rewrites the requests of an endpoint.
 func Rewrites(e driver.Endpoint) bool {
 	switch e { //nolint:exhaustive // Google has no form for the others
-	case driver.Images, driver.Transcriptions, driver.CountTokens, driver.InputTokens:
+	case driver.Images, driver.Speech, driver.Transcriptions, driver.CountTokens, driver.InputTokens:
 		return true
 	}
 	return false
@@ -25,6 +25,12 @@ func Method(model string, op driver.Operation) string {
 	}
 	return ":generateContent"
 }
+
+// SpeechIn returns the media type of responses with speech in them.
+func (Driver) SpeechIn() string { return mediaJSON }
+
+// mediaJSON is the media type of responses.
+const mediaJSON = "application/json"
 
 // Rewrite writes a request for embeddings, and those that Codec rewrites.
 func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
@@ -45,14 +51,16 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 // isCount reports whether an endpoint counts the tokens of a chat.
 func isCount(e driver.Endpoint) bool { return e == driver.CountTokens || e == driver.InputTokens }
 
-// Rewrite writes a request that is neither a chat nor for embeddings: for pictures, a transcription, or a count of tokens.
+// Rewrite writes a request that is neither a chat nor for embeddings: for pictures, speech, a transcription, or a count of tokens.
 func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritten, err error) {
 	switch {
 	case isCount(r.Endpoint):
 		out.Body, err = c.count(r, t)
 	case r.Endpoint == driver.Transcriptions:
 		out.Body, err = c.hear(r, t)
-		out.Media = "application/json"
+		out.Media = mediaJSON
+	case r.Endpoint == driver.Speech:
+		out.Body, err = c.speak(r, t)
 	default:
 		out.Body, err = c.draw(r, t)
 	}
@@ -66,6 +74,8 @@ func (c Codec) Restore(r *driver.Original, body []byte, model string) (driver.Re
 		return restoreCount(r, body)
 	case r.Endpoint == driver.Transcriptions:
 		return c.heard(r, body)
+	case r.Endpoint == driver.Speech:
+		return c.restoreSpeech(r, body)
 	}
 	return c.drawn(r, body, model)
 }

@@ -192,7 +192,7 @@ func withoutGuardrails(body []byte) []byte {
 // that they block, and is paid for it.
 func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	r := &x.response
-	if !x.guardrails.Post() {
+	if !x.guardrails.Post() || r.speech {
 		return nil
 	}
 	start := p.deps.Now()

@@ -32,6 +32,7 @@ var errTooLong = errors.New("longer than limits.max_response_bytes")
 type response struct {
 	head     reply.Head
 	inPieces bool              // it is passed on as it comes
+	speech   bool              // it has speech in it, which is restored
 	media    string            // content type of a restored one; empty if it keeps its own
 	body     []byte            // the provider's: all of it, or the beginning of a failure
 	tooLong  bool              // the body is only the beginning
@@ -66,7 +67,8 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h reply.Head) (limi
 	if !h.Local {
 		x.Status = h.Status
 	}
-	r.inPieces = x.op.Streams(x.Facts.Stream, r.head.Media)
+	r.speech = x.restoresSpeech(r.head.Media)
+	r.inPieces = !r.speech && x.op.Streams(x.Facts.Stream, r.head.Media)
 	switch {
 	case h.Failed():
 		return maxErrorBytes, nil
@@ -104,7 +106,7 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 		return errTooLong
 	case r.head.Encoding != "" && r.head.Encoding != "identity":
 		return errors.New("content-encoding " + r.head.Encoding + " was not requested")
-	case !x.op.Answers(r.head.Media, r.inPieces):
+	case !r.speech && !x.op.Answers(r.head.Media, r.inPieces):
 		return errors.New("content-type is not that of a response to the request")
 	case r.inPieces && r.head.Media == x.op.Stream && x.rewritten():
 		return errors.New("content-type is that of events, which the provider does not send")

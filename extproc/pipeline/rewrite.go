@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -24,6 +25,15 @@ func (x *Exchange) rewriter(of *provider.Provider) driver.Rewriter {
 func (x *Exchange) rewritten() bool {
 	a := x.last()
 	return !x.sameDialect(a) && x.rewriter(a.Provider) != nil
+}
+
+// restoresSpeech reports whether a response of a type has speech in it, which the last attempt's provider does not send as sound.
+func (x *Exchange) restoresSpeech(media string) bool {
+	if !x.op.Speaks() || !x.rewritten() {
+		return false
+	}
+	s, ok := x.last().Provider.Driver.(driver.Speaker)
+	return ok && media == s.SpeechIn()
 }
 
 // originalLocked returns the request for a rewriter, with its canonical form if it is for a count of tokens.
@@ -69,6 +79,11 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	}
 	if restored.Media != "" {
 		r.media, r.head.Media = restored.Media, reply.MediaOf(restored.Media)
+	}
+	if r.speech {
+		r.outcome.Usage, r.out = restored.Usage, restored.Body
+		r.outcome.Bytes, r.outcome.Sample = int64(len(r.out)), r.out[:min(len(r.out), metering.MaxSample)]
+		return nil
 	}
 	if err := p.relabel(x, restored.Body); err != nil {
 		return err

@@ -87,11 +87,11 @@ func FuzzRestored(f *testing.F) {
 			}
 		}
 		eachRewriter(func(r driver.Rewriter, e *rewrittenEndpoint) {
-			if e.reply == nil {
+			if _, restores := r.(driver.Speaker); e.reply == nil && !restores {
 				return
 			}
 			ask := map[string]string{
-				"count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
+				"speech": `{"model":"m","input":"a","voice":"b"}`, "count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
 			}[e.name]
 			o, _ := original(t, e, []byte(ask))
 			for _, model := range []string{"m", "voyage-context-3", "imagen-4"} {

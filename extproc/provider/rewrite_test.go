@@ -159,7 +159,7 @@ func rewrite(t *testing.T, p provider.Provider, e *rewrittenEndpoint, in map[str
 	switch {
 	case status != http.StatusOK:
 		fail(chats(), out, p.Driver.Classify(status, header, reply))
-	case e.reply != nil:
+	case e.reply != nil || speaksWithin(p):
 		restored, err := rewriter.Restore(r, reply, to.Model)
 		if err != nil {
 			fail(chats(), out, failureOf(t, err))
@@ -168,6 +168,12 @@ func rewrite(t *testing.T, p provider.Provider, e *rewrittenEndpoint, in map[str
 		answered(t, e, out, restored)
 	}
 	return out
+}
+
+// speaksWithin reports whether a provider sends speech within another response.
+func speaksWithin(p provider.Provider) bool {
+	_, ok := p.Driver.(driver.Speaker)
+	return ok
 }
 
 // answered writes what the caller gets, and what it is billed for.
@@ -193,6 +199,9 @@ func answered(t *testing.T, e *rewrittenEndpoint, out map[string][]byte, restore
 			judge().CheckResponse(t, path, openaitest.Reply{Status: http.StatusOK, Media: media, Body: whole}, nil)
 		}
 		restored.Body = pretty(restored.Body)
+	}
+	if strings.HasPrefix(media, "audio/") {
+		restored.Body = fmt.Appendf(nil, "%q\n", restored.Body)
 	}
 	out[answerHTTP] = append([]byte("200\ncontent-type: "+media+"\n\n"), restored.Body...)
 	out[usageJSON] = pretty(marshal(usageView(&u)))

@@ -41,6 +41,9 @@ type embedConfig struct {
 	Dimensions jsontext.Value `json:"outputDimensionality,omitzero"`
 }
 
+// SpeechIn returns the media type of responses with speech in them.
+func (Driver) SpeechIn() string { return gemini.Driver{}.SpeechIn() }
+
 // Rewrite writes a request in the form of the model.
 func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
 	if r.Endpoint != driver.Embeddings {
