@@ -67,7 +67,7 @@ func ParseEventID(s string) (number uint64, ok bool) {
 // appendExternal appends the external object, with sorted members.
 func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byte {
 	b = append(b, `{"cost_usd":`...)
-	b = append(b, money.Pico(e.GetCostPico()).String()...)
+	b = money.Pico(e.GetCostPico()).Append(b)
 	b = append(b, `,"event_id":"`...)
 	b = appendEventID(b, p.number)
 	b = append(b, `","event_type":`...)
@@ -104,7 +104,7 @@ func (p place) appendExternal(b []byte, e *clusterv1.AuditEvent, at int64) []byt
 	b = append(b, `,"tokens_output":`...)
 	b = strconv.AppendInt(b, e.GetTokensOutput(), 10)
 	b = append(b, `,"user_key_hash":`...)
-	b = appendNullable(b, keyText(e.GetKeyHash()))
+	b = appendKeyHash(b, e.GetKeyHash())
 	b = append(b, `,"workspace_id":`...)
 	b = appendString(b, p.workspace)
 	return append(b, '}')
@@ -131,12 +131,17 @@ func appendViolation(b []byte, v *clusterv1.GuardrailViolation) []byte {
 	return append(b, '}')
 }
 
-// keyText returns the text form of a key's hash; empty for none.
-func keyText(hash []byte) string {
-	if len(hash) != len(id.KeyHash{}) {
-		return ""
+// isKeyHash reports whether an event's hash is that of a key; some events have none.
+func isKeyHash(hash []byte) bool { return len(hash) == len(id.KeyHash{}) }
+
+// appendKeyHash appends the text form of a key's hash; null if there is none.
+func appendKeyHash(b, hash []byte) []byte {
+	if !isKeyHash(hash) {
+		return append(b, "null"...)
 	}
-	return id.KeyHash(hash).String()
+	b = append(b, '"')
+	b = id.KeyHash(hash).Append(b)
+	return append(b, '"')
 }
 
 // appendInternal appends the internal object, with sorted members.

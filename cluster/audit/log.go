@@ -81,7 +81,7 @@ func valuesOf(e *clusterv1.AuditEvent) values {
 		kind: clean(e.GetType()), request: clean(e.GetRequestId()), org: clean(e.GetOrgId()), team: clean(e.GetTeamId()),
 		customer: clean(e.GetCustomerId()), model: clean(e.GetModel()), provider: clean(e.GetProvider()),
 	}
-	if keyText(e.GetKeyHash()) != "" {
+	if isKeyHash(e.GetKeyHash()) {
 		out.key = e.GetKeyHash()
 	}
 	return out

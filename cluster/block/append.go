@@ -50,18 +50,24 @@ func (l Log) Append(tx Tx, entries []Entry) error {
 	return nil
 }
 
+// valuesSize is the capacity of a buffer for some of the records that wait.
+const valuesSize = 16 << 10
+
 // waiting returns the stored records from one number to another that are in no block yet.
 func (l Log) waiting(tx Tx, from, to uint64) ([]unpacked, error) {
 	if from > to {
 		return nil, nil
 	}
 	out := make([]unpacked, 0, Size)
-	var values []byte // of all of them
+	var values []byte // of some of them: what records refer to is not copied again when it is full
 	var bad error
 	err := tx.Scan(store.Range{
 		Space: l.Space, Prefix: l.prefix(kindRecord), From: l.key(kindRecord, from), To: l.key(kindRecord, to+1),
 	}, func(key, value []byte) bool {
 		var u unpacked
+		if len(value) > cap(values)-len(values) {
+			values = make([]byte, 0, max(valuesSize, len(value)))
+		}
 		values = append(values, value...)
 		if u, bad = decodeUnpacked(numberOf(key), values[len(values)-len(value):]); bad == nil {
 			out = append(out, u)

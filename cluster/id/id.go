@@ -135,10 +135,19 @@ func HashKey(key string) KeyHash { return sha256.Sum256([]byte(key)) }
 const keyHashPrefix = "sha256:"
 
 // String returns the hash as `sha256:<64 hex digits>`.
-func (h KeyHash) String() string { return keyHashPrefix + hex.EncodeToString(h[:]) }
+func (h KeyHash) String() string {
+	return string(h.Append(make([]byte, 0, len(keyHashPrefix)+hex.EncodedLen(len(h)))))
+}
+
+// Append appends String to b.
+func (h KeyHash) Append(b []byte) []byte { return hex.AppendEncode(append(b, keyHashPrefix...), h[:]) }
 
 // Hex returns the hash as 64 hex digits, as accounts of the ledger are named by it.
-func (h KeyHash) Hex() string { return hex.EncodeToString(h[:]) }
+func (h KeyHash) Hex() string {
+	var out [2 * len(h)]byte
+	hex.Encode(out[:], h[:])
+	return string(out[:])
+}
 
 // ParseKeyHash reads `sha256:<hex>` or bare hex.
 func ParseKeyHash(s string) (KeyHash, bool) {

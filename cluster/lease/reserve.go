@@ -74,12 +74,30 @@ func (t *Manager) Reserve(ctx context.Context, bounds []Bound, amounts ...money.
 // Check returns the error that Reserve would return if one of the bounds is fully spent. It
 // reserves nothing, and waits only for the start of a window.
 func (t *Manager) Check(ctx context.Context, bounds []Bound) error {
+	if t.admits(bounds) {
+		return nil
+	}
 	h, err := t.Reserve(ctx, bounds, 0)
 	if err != nil {
 		return err
 	}
 	h.Cancel()
 	return nil
+}
+
+// admits reports whether no bound is known to be spent, and none needs to be read or its window to begin.
+func (t *Manager) admits(bounds []Bound) bool {
+	now := t.cfg.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range bounds {
+		a := t.mu.accounts[bounds[i].Account]
+		if a == nil || !a.known || a.stale(&bounds[i], now) || t.judgeLocked(a, &bounds[i], 0, now) != fits {
+			return false
+		}
+		t.useLocked(a, now)
+	}
+	return true
 }
 
 // load reads an account from the replica unless it is known.

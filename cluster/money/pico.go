@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"strconv"
 	"strings"
 )
 
@@ -129,19 +130,26 @@ func Times(price Pico, count int64) Pico {
 
 // String returns the amount in dollars as an exact decimal without trailing
 // zeros and without an exponent: it is valid JSON.
-func (p Pico) String() string {
-	neg := p < 0
+func (p Pico) String() string { return string(p.Append(make([]byte, 0, len("-9223372.036854775808")))) }
+
+// Append appends String to b.
+func (p Pico) Append(b []byte) []byte {
 	v := uint64(p)
-	if neg {
-		v = -v
+	if p < 0 {
+		b, v = append(b, '-'), -v
 	}
-	s := fmt.Sprintf("%d.%012d", v/uint64(USD), v%uint64(USD))
-	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
-	if neg {
-		return "-" + s
+	b = strconv.AppendUint(b, v/uint64(USD), 10)
+	rest, unit := v%uint64(USD), uint64(USD)
+	if rest > 0 {
+		b = append(b, '.')
 	}
-	return s
+	for rest > 0 {
+		unit /= 10
+		b = append(b, byte('0'+rest/unit))
+		rest %= unit
+	}
+	return b
 }
 
 // MarshalJSON writes the amount as a JSON number in dollars.
-func (p Pico) MarshalJSON() ([]byte, error) { return []byte(p.String()), nil }
+func (p Pico) MarshalJSON() ([]byte, error) { return p.Append(nil), nil }
