@@ -63,7 +63,7 @@ func (v quoted) write(w *writer, name string) { w.raw(name, string(jsonString(*v
 func (l *Log) settings() []setting {
 	return []setting{
 		{"level", choice[string]{&l.Level, "info", []string{"debug", "info", "warn", "error"}}, "`debug`, `info`, `warn`, `error`"},
-		{"format", choice[string]{&l.Format, "json", []string{"json", "text"}}, "or `text`"},
+		{"format", choice[string]{&l.Format, "json", []string{"json", "text"}}, "or `text`. A busy gateway writes the lines of 10 ms together, and warnings and errors at once"},
 	}
 }
 

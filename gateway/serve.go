@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +39,8 @@ func Serve(ctx context.Context, version string, o Options) error {
 		}
 	}
 	tuneMemory()
-	logger := newLogger(s.Config.Log)
+	logger, flush := newLogger(s.Config.Log, os.Stderr)
+	defer flush()
 	for i := range s.Config.Warnings {
 		logger.WarnContext(ctx, "configuration", "problem", s.Config.Warnings[i].String())
 	}
@@ -114,18 +114,6 @@ func (c *collector) setLocked() {
 		c.percent = percent
 		debug.SetGCPercent(percent)
 	}
-}
-
-func newLogger(c config.Log) *slog.Logger {
-	o := &slog.HandlerOptions{}
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Level)); err == nil {
-		o.Level = level
-	}
-	if c.Format == "text" {
-		return slog.New(slog.NewTextHandler(os.Stderr, o))
-	}
-	return slog.New(slog.NewJSONHandler(os.Stderr, o))
 }
 
 // findEnvoy returns the Envoy to run, checked.
