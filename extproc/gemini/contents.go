@@ -189,7 +189,7 @@ func (b *builder) parts(m *wire.Message, i int) ([]part, error) {
 				out = append(out, textPart(p.Text))
 			}
 		case wire.ThinkingPart, wire.RedactedPart:
-			if own := readOwnPart(p.Signature); own != nil && b.target.Features.SignedCalls {
+			if own := readOwnPart(p.Signature); own != nil && b.target.Features.SignedCalls && !b.vertex {
 				out = append(out, part{raw: own})
 			}
 		case wire.ToolCallPart:

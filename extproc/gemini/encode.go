@@ -48,6 +48,7 @@ type generationConfig struct {
 type builder struct {
 	in     *wire.Request
 	target driver.Target
+	vertex bool // Vertex AI neither shows the calls of its own tools nor takes them back
 	out    request
 	calls  map[string]pastCall // of the history, by id
 }
@@ -67,7 +68,7 @@ func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 
 // build makes a request for generateContent.
 func (c Codec) build(in *wire.Request, t driver.Target) (*request, error) {
-	b := &builder{in: in, target: t, calls: map[string]pastCall{}}
+	b := &builder{in: in, target: t, vertex: c.Vertex, calls: map[string]pastCall{}}
 	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.speech, b.sampling} {
 		if err := step(); err != nil {
 			return nil, err

@@ -126,12 +126,13 @@ func (b *builder) search() error {
 		return driver.Unsupported(param+".user_location", vendor)
 	}
 	b.out.Tools = append([]tool{{GoogleSearch: &struct{}{}}}, b.out.Tools...)
-	if functions && b.out.ToolConfig == nil {
+	if !functions || b.vertex {
+		return nil
+	}
+	if b.out.ToolConfig == nil {
 		b.out.ToolConfig = &toolConfig{}
 	}
-	if functions {
-		b.out.ToolConfig.Shows = true
-	}
+	b.out.ToolConfig.Shows = true
 	return nil
 }
 
