@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"google.golang.org/protobuf/reflect/protoreflect"
+
 	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -105,5 +107,24 @@ func entry(spec *catalog.DeploymentSpec, provider string) *gatewayv1.DiscoveredP
 	if !spec.APIKey.IsEmpty() {
 		out.ApiKey = new("os.environ/" + strings.ToUpper(provider) + "_API_KEY")
 	}
+	settings := out.ProtoReflect()
+	for name, value := range spec.Cloud {
+		text := value.Reveal()
+		if s, ok := cloud.Named(name); !ok || s.Secret {
+			text = "os.environ/" + variable(s)
+		}
+		if f := settings.Descriptor().Fields().ByName(protoreflect.Name(name)); f != nil {
+			settings.Set(f, protoreflect.ValueOfString(text))
+		}
+	}
 	return out
+}
+
+// variable returns the environment variable in which operators have a setting.
+func variable(s cloud.Setting) string {
+	name := strings.ToUpper(s.Name)
+	if prefix := strings.ToUpper(string(s.Of)) + "_"; s.Of == cloud.Azure && !strings.HasPrefix(name, prefix) {
+		name = prefix + name
+	}
+	return name
 }

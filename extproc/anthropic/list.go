@@ -14,6 +14,6 @@ func (d Driver) ListModels(t driver.Target, page string) (driver.Call, error) {
 }
 
 // ModelsOf reads a page of the list.
-func (Driver) ModelsOf(body []byte) (models []string, next string, err error) {
+func (Driver) ModelsOf(_ string, body []byte) (models []string, next string, err error) {
 	return driver.ReadModels(body)
 }

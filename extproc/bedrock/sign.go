@@ -1,6 +1,7 @@
 package bedrock
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -78,7 +79,7 @@ func signatureHeaders() [3]string {
 func signable(c *driver.Call, host string) *http.Request {
 	path, query, _ := strings.Cut(c.Path, "?")
 	r := &http.Request{
-		Method: http.MethodPost, Host: host, Header: make(http.Header, len(c.Headers)),
+		Method: cmp.Or(c.Method, http.MethodPost), Host: host, Header: make(http.Header, len(c.Headers)),
 		URL: &url.URL{Scheme: "https", Host: host, Opaque: "//" + host + path, RawQuery: query},
 	}
 	for _, h := range c.Headers {

@@ -43,16 +43,24 @@ func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error)
 	if path == "" {
 		return driver.Call{}, driver.NotServed(vendor)
 	}
-	var headers []driver.Header
-	if !t.APIKey.IsEmpty() {
-		scheme, key := "Token ", t.APIKey.Reveal()
-		if strings.Count(key, ".") == 2 {
-			scheme = "Bearer "
-		}
-		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret(scheme + key)})
+	return driver.Call{Path: root(t) + path + op.Place, Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
+}
+
+// root returns the path of the version.
+func root(t driver.Target) string {
+	return driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
+}
+
+// credential returns the header with the key; none without one.
+func credential(t driver.Target) []driver.Header {
+	if t.APIKey.IsEmpty() {
+		return nil
 	}
-	base := driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
-	return driver.Call{Path: base + path + op.Place, Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	scheme, key := "Token ", t.APIKey.Reveal()
+	if strings.Count(key, ".") == 2 {
+		scheme = "Bearer "
+	}
+	return []driver.Header{{Name: "authorization", Value: vault.NewSecret(scheme + key)}}
 }
 
 // Rewrite writes a request in Deepgram's form.

@@ -33,7 +33,7 @@ const (
 // Finder lists the models of accounts. It is safe for concurrent use.
 type Finder struct {
 	providers map[string]provider.Provider
-	token     func(d *catalog.Deployment) (cloud.Token, error)
+	token     func(ctx context.Context, d *catalog.Deployment) (cloud.Token, error)
 	http      *http.Client
 	now       func() time.Time
 }
@@ -41,9 +41,10 @@ type Finder struct {
 // Config is what a Finder needs.
 type Config struct {
 	Providers []provider.Provider
-	Token     func(d *catalog.Deployment) (cloud.Token, error) // as pipeline.Deps.Token; may be nil
-	Private   bool                                             // addresses in private networks are allowed
-	Now       func() time.Time
+	// Token gets a token with a deployment's credential; zero if it needs none. It may be nil.
+	Token   func(ctx context.Context, d *catalog.Deployment) (cloud.Token, error)
+	Private bool // addresses in private networks are allowed
+	Now     func() time.Time
 }
 
 // New returns a Finder.
@@ -76,7 +77,7 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 	p, ok := f.providers[d.Provider]
 	lister, lists := p.Driver.(driver.Lister)
 	if !ok || !lists {
-		return nil, fault.New(fault.Unsupported, driver.CodeEndpoint, "%s does not list its models.", d.Provider)
+		return nil, fault.New(fault.Unsupported, driver.CodeEndpoint, "%s does not list its models; its documentation has their names.", d.Provider)
 	}
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
@@ -86,9 +87,13 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 	}
 	if f.token != nil {
 		var err error
-		if t.Token, err = f.token(d); err != nil {
+		if t.Token, err = f.token(ctx, d); err != nil {
 			return nil, err
 		}
+	}
+	host := d.Endpoint.Authority()
+	if elsewhere, ok := p.Driver.(driver.ListedElsewhere); ok {
+		host = elsewhere.ListHost(host)
 	}
 	var all []string
 	page := ""
@@ -97,16 +102,23 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 		if err != nil {
 			return nil, err
 		}
+		call.Method = http.MethodGet
 		if signer, ok := p.Driver.(driver.Signer); ok {
-			if err := signer.Sign(&call, t, d.Endpoint.Authority(), f.now()); err != nil {
+			if err := signer.Sign(&call, t, host, f.now()); err != nil {
 				return nil, err
 			}
 		}
-		body, err := f.page(ctx, p.Driver, d.Endpoint.URL(), &call)
+		body, err := f.page(ctx, p.Driver, d.Endpoint.Scheme+"://"+host, &call)
+		if missing, ok := errors.AsType[missingPageError](err); ok {
+			body, err = []byte("{}"), nil // a part of the list that this account does not have
+			if page == "" {
+				err = missing.error
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
-		models, next, err := lister.ModelsOf(body)
+		models, next, err := lister.ModelsOf(page, body)
 		if err != nil {
 			return nil, failed(err)
 		}
@@ -121,9 +133,12 @@ func (f *Finder) Models(ctx context.Context, d *catalog.Deployment) ([]string, e
 	return all[:min(len(all), maxModels)], nil
 }
 
+// missingPageError is the failure of a page that does not exist.
+type missingPageError struct{ error }
+
 // page returns the body of a page of the list.
 func (f *Finder) page(ctx context.Context, of driver.Driver, base string, call *driver.Call) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, base+call.Path, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, call.Method, base+call.Path, http.NoBody)
 	if err != nil {
 		return nil, unreachable()
 	}
@@ -142,6 +157,8 @@ func (f *Finder) page(ctx context.Context, of driver.Driver, base string, call *
 	switch {
 	case err != nil:
 		return nil, unreachable()
+	case resp.StatusCode == http.StatusNotFound:
+		return nil, missingPageError{failed(of.Classify(resp.StatusCode, resp.Header.Get, body))}
 	case resp.StatusCode != http.StatusOK:
 		return nil, failed(of.Classify(resp.StatusCode, resp.Header.Get, body))
 	case len(body) > maxPage:

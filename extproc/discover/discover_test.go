@@ -77,6 +77,28 @@ func TestModels(t *testing.T) {
 			},
 			[]string{"gemini-2.5-flash", "gemini-2.5-pro"},
 		},
+		"elevenlabs": {
+			"elevenlabs", "xi-api-key",
+			map[string]string{"/v1/models": `[{"model_id":"eleven_v3","can_do_text_to_speech":true},{"model_id":"eleven_english_sts_v2","can_do_text_to_speech":false}]`},
+			[]string{"eleven_v3"},
+		},
+		"deepgram": {
+			"deepgram", "authorization",
+			map[string]string{"/v1/models": `{"stt":[{"name":"nova-3","canonical_name":"nova-3-general","batch":true},{"name":"flux","canonical_name":"flux-general-en","batch":false}],
+				"tts":[{"name":"thalia","canonical_name":"aura-2-thalia-en"}]}`},
+			[]string{"aura-2-thalia-en", "nova-3-general"},
+		},
+		"bedrock with an API key": {
+			"bedrock", "authorization",
+			map[string]string{
+				"/foundation-models":                  `{"modelSummaries":[{"modelId":"amazon.nova-lite-v1:0","inferenceTypesSupported":["ON_DEMAND"]}]}`,
+				"/inference-profiles?maxResults=1000": `{"inferenceProfileSummaries":[]}`,
+			},
+			[]string{"amazon.nova-lite-v1:0"},
+		},
+		"azure with a key": {
+			"azure", "api-key", map[string]string{"/openai/deployments?api-version=2022-12-01": `{"data":[{"id":"chat","status":"succeeded"}]}`}, []string{"chat"},
+		},
 		"cohere": {
 			"cohere", "authorization",
 			map[string]string{
@@ -164,8 +186,10 @@ func TestEndlessPages(t *testing.T) {
 
 func TestProvidersWithoutAList(t *testing.T) {
 	t.Parallel()
-	_, err := finder(true).Models(context.Background(), &catalog.Deployment{Provider: "nobody"})
-	if fault.KindOf(err) != fault.Unsupported {
-		t.Errorf("the error is %v", err)
+	for _, of := range []string{"nobody", "voyage", "jina_ai"} {
+		_, err := finder(true).Models(context.Background(), &catalog.Deployment{Provider: of})
+		if fault.KindOf(err) != fault.Unsupported || !strings.HasPrefix(fault.From(err).Message(), of+" does not list its models; its documentation has their names") {
+			t.Errorf("the error of %s is %v", of, err)
+		}
 	}
 }

@@ -177,6 +177,7 @@ type Operation struct {
 
 // Call is a request to a provider.
 type Call struct {
+	Method  string // empty for POST
 	Path    string
 	Headers []Header
 	Body    []byte

@@ -13,9 +13,15 @@ type Lister interface {
 	// ListModels returns the request for a page of the list, which is a GET. page is what the page before it
 	// named as the next one; empty for the first.
 	ListModels(t Target, page string) (Call, error)
-	// ModelsOf reads a page: the models by the names that deployments have, and the next page; empty if this is the
-	// last one. The error is a *wire.Failure.
-	ModelsOf(body []byte) (models []string, next string, err error)
+	// ModelsOf reads a page that was requested by its name: the models by the names that deployments have, and the
+	// next page; empty if this is the last one. The error is a *wire.Failure.
+	ModelsOf(page string, body []byte) (models []string, next string, err error)
+}
+
+// ListedElsewhere is a Lister whose list is at another host than its models.
+type ListedElsewhere interface {
+	// ListHost returns the host of the list for that of a deployment, which may have a port.
+	ListHost(host string) string
 }
 
 // ReadModels reads a list of OpenAI's form, which most providers have: objects with an id under data. Anthropic's

@@ -39,12 +39,20 @@ func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error)
 	if path == "" {
 		return driver.Call{}, driver.NotServed(vendor)
 	}
-	var headers []driver.Header
-	if !t.APIKey.IsEmpty() {
-		headers = append(headers, driver.Header{Name: "xi-api-key", Value: t.APIKey})
+	return driver.Call{Path: root(t) + path + op.Place, Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
+}
+
+// root returns the path of the version.
+func root(t driver.Target) string {
+	return driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
+}
+
+// credential returns the header with the key; none without one.
+func credential(t driver.Target) []driver.Header {
+	if t.APIKey.IsEmpty() {
+		return nil
 	}
-	base := driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
-	return driver.Call{Path: base + path + op.Place, Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return []driver.Header{{Name: "xi-api-key", Value: t.APIKey}}
 }
 
 // Rewrite writes a request in ElevenLabs's form.

@@ -17,7 +17,7 @@ func (Driver) ListModels(t driver.Target, page string) (driver.Call, error) {
 }
 
 // ModelsOf reads a page of the list.
-func (Driver) ModelsOf(body []byte) (models []string, next string, err error) {
+func (Driver) ModelsOf(_ string, body []byte) (models []string, next string, err error) {
 	var page struct {
 		Models []struct {
 			Name string `json:"name"`

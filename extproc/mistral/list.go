@@ -15,7 +15,7 @@ func (d Driver) ListModels(t driver.Target, _ string) (driver.Call, error) {
 }
 
 // ModelsOf reads the list, which has a model once for each of its names.
-func (Driver) ModelsOf(body []byte) (models []string, next string, err error) {
+func (Driver) ModelsOf(_ string, body []byte) (models []string, next string, err error) {
 	models, next, err = driver.ReadModels(body)
 	slices.Sort(models)
 	return slices.Compact(models), next, err

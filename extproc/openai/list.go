@@ -17,6 +17,6 @@ func (d Driver) ListModels(t driver.Target, _ string) (driver.Call, error) {
 }
 
 // ModelsOf reads the list.
-func (Driver) ModelsOf(body []byte) (models []string, next string, err error) {
+func (Driver) ModelsOf(_ string, body []byte) (models []string, next string, err error) {
 	return driver.ReadModels(body)
 }

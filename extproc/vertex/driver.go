@@ -61,15 +61,19 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if err != nil {
 		return driver.Call{}, err
 	}
-	var headers []driver.Header
+	// Google's services reject queries that they do not know, such as the beta=true of Anthropic's clients.
+	return driver.Call{Path: within(t) + path + method(of, name, op), Headers: driver.WithHeaders(credential(t), t.Headers), Bare: of == claude}, nil
+}
+
+// credential returns the header with the key or, without one, the token; none without both.
+func credential(t driver.Target) []driver.Header {
 	switch {
 	case !t.APIKey.IsEmpty():
-		headers = append(headers, driver.Header{Name: "x-goog-api-key", Value: t.APIKey})
+		return []driver.Header{{Name: "x-goog-api-key", Value: t.APIKey}}
 	case !t.Token.Bearer.IsEmpty():
-		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.Token.Bearer.Reveal())})
+		return []driver.Header{{Name: "authorization", Value: vault.NewSecret("Bearer " + t.Token.Bearer.Reveal())}}
 	}
-	// Google's services reject queries that they do not know, such as the beta=true of Anthropic's clients.
-	return driver.Call{Path: within(t) + path + method(of, name, op), Headers: driver.WithHeaders(headers, t.Headers), Bare: of == claude}, nil
+	return nil
 }
 
 // method returns the end of a path.

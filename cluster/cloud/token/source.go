@@ -156,7 +156,7 @@ func (s *source) run(ctx context.Context) {
 	}
 }
 
-// fetch fetches a token. The error holds no secret.
+// fetch fetches a token when there is a place. The error holds no secret.
 func (s *source) fetch(running context.Context, f Fetcher) (cloud.Token, error) {
 	select {
 	case s.m.places <- struct{}{}:
@@ -164,7 +164,12 @@ func (s *source) fetch(running context.Context, f Fetcher) (cloud.Token, error) 
 	case <-running.Done():
 		return cloud.Token{}, running.Err()
 	}
-	ctx, cancel := context.WithTimeout(running, fetchTime)
+	return Fetch(running, f, s.of)
+}
+
+// Fetch fetches a token of a credential once. It gives up after 15 seconds. The error holds no secret.
+func Fetch(ctx context.Context, f Fetcher, of cloud.Credential) (cloud.Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	ctx, clock := outbound.WithClock(ctx)
 	t, err := f.Fetch(ctx)
@@ -177,7 +182,7 @@ func (s *source) fetch(running context.Context, f Fetcher) (cloud.Token, error) 
 	if ctx.Err() != nil {
 		err = errors.New("the token service did not respond within " + fetchTime.String())
 	}
-	text := outbound.Scrub(err.Error(), s.of)
+	text := outbound.Scrub(err.Error(), of)
 	if p := clock.Problem(); p != "" {
 		text = p + ", so it rejects what this machine signs; correct the clock (" + text + ")"
 	}

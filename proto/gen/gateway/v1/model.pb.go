@@ -1858,7 +1858,7 @@ type DiscoverModelsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The provider, such as openai.
 	Provider string `protobuf:"bytes,1,opt,name=provider,proto3" json:"provider,omitempty"`
-	// The account: api_key or credential_name, and api_base where the provider has no address of its own. litellm_params is read as another name of it.
+	// The account: api_key, credential_name or settings of an account at a cloud, and api_base where the provider has no address of its own. litellm_params is read as another name of it.
 	GatewayParams *ModelParams `protobuf:"bytes,2,opt,name=gateway_params,json=gatewayParams,proto3" json:"gateway_params,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2086,8 +2086,50 @@ type DiscoveredParams struct {
 	Organization *string `protobuf:"bytes,4,opt,name=organization,proto3,oneof" json:"organization,omitempty"`
 	// The credential that the request names.
 	CredentialName *string `protobuf:"bytes,5,opt,name=credential_name,json=credentialName,proto3,oneof" json:"credential_name,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The region of AWS, such as us-east-1.
+	AwsRegionName *string `protobuf:"bytes,6,opt,name=aws_region_name,json=awsRegionName,proto3,oneof" json:"aws_region_name,omitempty"`
+	// The variable of the environment with the id of an access key of AWS.
+	AwsAccessKeyId *string `protobuf:"bytes,7,opt,name=aws_access_key_id,json=awsAccessKeyId,proto3,oneof" json:"aws_access_key_id,omitempty"`
+	// The variable of the environment with the secret of the access key.
+	AwsSecretAccessKey *string `protobuf:"bytes,8,opt,name=aws_secret_access_key,json=awsSecretAccessKey,proto3,oneof" json:"aws_secret_access_key,omitempty"`
+	// The variable of the environment with its session token.
+	AwsSessionToken *string `protobuf:"bytes,9,opt,name=aws_session_token,json=awsSessionToken,proto3,oneof" json:"aws_session_token,omitempty"`
+	// The ARN of a role that the gateway assumes.
+	AwsRoleName *string `protobuf:"bytes,10,opt,name=aws_role_name,json=awsRoleName,proto3,oneof" json:"aws_role_name,omitempty"`
+	// The name of the role's session.
+	AwsSessionName *string `protobuf:"bytes,11,opt,name=aws_session_name,json=awsSessionName,proto3,oneof" json:"aws_session_name,omitempty"`
+	// The variable of the environment with the external id that the role requires.
+	AwsExternalId *string `protobuf:"bytes,12,opt,name=aws_external_id,json=awsExternalId,proto3,oneof" json:"aws_external_id,omitempty"`
+	// The variable of the environment with a web identity token with which the role is assumed.
+	AwsWebIdentityToken *string `protobuf:"bytes,13,opt,name=aws_web_identity_token,json=awsWebIdentityToken,proto3,oneof" json:"aws_web_identity_token,omitempty"`
+	// The address of AWS's token service, if it is not the region's.
+	AwsStsEndpoint *string `protobuf:"bytes,14,opt,name=aws_sts_endpoint,json=awsStsEndpoint,proto3,oneof" json:"aws_sts_endpoint,omitempty"`
+	// The address of Bedrock, where LiteLLM has api_base.
+	AwsBedrockRuntimeEndpoint *string `protobuf:"bytes,15,opt,name=aws_bedrock_runtime_endpoint,json=awsBedrockRuntimeEndpoint,proto3,oneof" json:"aws_bedrock_runtime_endpoint,omitempty"`
+	// The project of Google Cloud.
+	VertexProject *string `protobuf:"bytes,16,opt,name=vertex_project,json=vertexProject,proto3,oneof" json:"vertex_project,omitempty"`
+	// The location of Google Cloud, such as europe-west4, global, us or eu.
+	VertexLocation *string `protobuf:"bytes,17,opt,name=vertex_location,json=vertexLocation,proto3,oneof" json:"vertex_location,omitempty"`
+	// The variable of the environment with a service account or another credential of Google as JSON.
+	VertexCredentials *string `protobuf:"bytes,18,opt,name=vertex_credentials,json=vertexCredentials,proto3,oneof" json:"vertex_credentials,omitempty"`
+	// The version of Azure's API, such as 2024-10-21.
+	ApiVersion *string `protobuf:"bytes,19,opt,name=api_version,json=apiVersion,proto3,oneof" json:"api_version,omitempty"`
+	// The variable of the environment with a token of Entra ID.
+	AzureAdToken *string `protobuf:"bytes,20,opt,name=azure_ad_token,json=azureAdToken,proto3,oneof" json:"azure_ad_token,omitempty"`
+	// The tenant of Entra ID.
+	TenantId *string `protobuf:"bytes,21,opt,name=tenant_id,json=tenantId,proto3,oneof" json:"tenant_id,omitempty"`
+	// The application, or the managed identity, of Entra ID.
+	ClientId *string `protobuf:"bytes,22,opt,name=client_id,json=clientId,proto3,oneof" json:"client_id,omitempty"`
+	// The variable of the environment with the application's secret.
+	ClientSecret *string `protobuf:"bytes,23,opt,name=client_secret,json=clientSecret,proto3,oneof" json:"client_secret,omitempty"`
+	// The variable of the environment with the application's certificate and private key in PEM.
+	AzureCertificate *string `protobuf:"bytes,24,opt,name=azure_certificate,json=azureCertificate,proto3,oneof" json:"azure_certificate,omitempty"`
+	// The scope of the tokens.
+	AzureScope *string `protobuf:"bytes,25,opt,name=azure_scope,json=azureScope,proto3,oneof" json:"azure_scope,omitempty"`
+	// The address of Entra ID, if it is not that of the public cloud.
+	AzureAuthorityHost *string `protobuf:"bytes,26,opt,name=azure_authority_host,json=azureAuthorityHost,proto3,oneof" json:"azure_authority_host,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *DiscoveredParams) Reset() {
@@ -2151,6 +2193,153 @@ func (x *DiscoveredParams) GetOrganization() string {
 func (x *DiscoveredParams) GetCredentialName() string {
 	if x != nil && x.CredentialName != nil {
 		return *x.CredentialName
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsRegionName() string {
+	if x != nil && x.AwsRegionName != nil {
+		return *x.AwsRegionName
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsAccessKeyId() string {
+	if x != nil && x.AwsAccessKeyId != nil {
+		return *x.AwsAccessKeyId
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsSecretAccessKey() string {
+	if x != nil && x.AwsSecretAccessKey != nil {
+		return *x.AwsSecretAccessKey
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsSessionToken() string {
+	if x != nil && x.AwsSessionToken != nil {
+		return *x.AwsSessionToken
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsRoleName() string {
+	if x != nil && x.AwsRoleName != nil {
+		return *x.AwsRoleName
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsSessionName() string {
+	if x != nil && x.AwsSessionName != nil {
+		return *x.AwsSessionName
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsExternalId() string {
+	if x != nil && x.AwsExternalId != nil {
+		return *x.AwsExternalId
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsWebIdentityToken() string {
+	if x != nil && x.AwsWebIdentityToken != nil {
+		return *x.AwsWebIdentityToken
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsStsEndpoint() string {
+	if x != nil && x.AwsStsEndpoint != nil {
+		return *x.AwsStsEndpoint
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAwsBedrockRuntimeEndpoint() string {
+	if x != nil && x.AwsBedrockRuntimeEndpoint != nil {
+		return *x.AwsBedrockRuntimeEndpoint
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetVertexProject() string {
+	if x != nil && x.VertexProject != nil {
+		return *x.VertexProject
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetVertexLocation() string {
+	if x != nil && x.VertexLocation != nil {
+		return *x.VertexLocation
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetVertexCredentials() string {
+	if x != nil && x.VertexCredentials != nil {
+		return *x.VertexCredentials
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetApiVersion() string {
+	if x != nil && x.ApiVersion != nil {
+		return *x.ApiVersion
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAzureAdToken() string {
+	if x != nil && x.AzureAdToken != nil {
+		return *x.AzureAdToken
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetTenantId() string {
+	if x != nil && x.TenantId != nil {
+		return *x.TenantId
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetClientId() string {
+	if x != nil && x.ClientId != nil {
+		return *x.ClientId
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetClientSecret() string {
+	if x != nil && x.ClientSecret != nil {
+		return *x.ClientSecret
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAzureCertificate() string {
+	if x != nil && x.AzureCertificate != nil {
+		return *x.AzureCertificate
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAzureScope() string {
+	if x != nil && x.AzureScope != nil {
+		return *x.AzureScope
+	}
+	return ""
+}
+
+func (x *DiscoveredParams) GetAzureAuthorityHost() string {
+	if x != nil && x.AzureAuthorityHost != nil {
+		return *x.AzureAuthorityHost
 	}
 	return ""
 }
@@ -2451,18 +2640,66 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x06priced\x18\x01 \x01(\bR\x06priced\x12\x1e\n" +
 	"\n" +
 	"configured\x18\x02 \x01(\bR\n" +
-	"configured\"\xfb\x01\n" +
+	"configured\"\x85\r\n" +
 	"\x10DiscoveredParams\x12\x14\n" +
 	"\x05model\x18\x01 \x01(\tR\x05model\x12\x1c\n" +
 	"\aapi_key\x18\x02 \x01(\tH\x00R\x06apiKey\x88\x01\x01\x12\x1e\n" +
 	"\bapi_base\x18\x03 \x01(\tH\x01R\aapiBase\x88\x01\x01\x12'\n" +
 	"\forganization\x18\x04 \x01(\tH\x02R\forganization\x88\x01\x01\x12,\n" +
-	"\x0fcredential_name\x18\x05 \x01(\tH\x03R\x0ecredentialName\x88\x01\x01B\n" +
+	"\x0fcredential_name\x18\x05 \x01(\tH\x03R\x0ecredentialName\x88\x01\x01\x12+\n" +
+	"\x0faws_region_name\x18\x06 \x01(\tH\x04R\rawsRegionName\x88\x01\x01\x12.\n" +
+	"\x11aws_access_key_id\x18\a \x01(\tH\x05R\x0eawsAccessKeyId\x88\x01\x01\x126\n" +
+	"\x15aws_secret_access_key\x18\b \x01(\tH\x06R\x12awsSecretAccessKey\x88\x01\x01\x12/\n" +
+	"\x11aws_session_token\x18\t \x01(\tH\aR\x0fawsSessionToken\x88\x01\x01\x12'\n" +
+	"\raws_role_name\x18\n" +
+	" \x01(\tH\bR\vawsRoleName\x88\x01\x01\x12-\n" +
+	"\x10aws_session_name\x18\v \x01(\tH\tR\x0eawsSessionName\x88\x01\x01\x12+\n" +
+	"\x0faws_external_id\x18\f \x01(\tH\n" +
+	"R\rawsExternalId\x88\x01\x01\x128\n" +
+	"\x16aws_web_identity_token\x18\r \x01(\tH\vR\x13awsWebIdentityToken\x88\x01\x01\x12-\n" +
+	"\x10aws_sts_endpoint\x18\x0e \x01(\tH\fR\x0eawsStsEndpoint\x88\x01\x01\x12D\n" +
+	"\x1caws_bedrock_runtime_endpoint\x18\x0f \x01(\tH\rR\x19awsBedrockRuntimeEndpoint\x88\x01\x01\x12*\n" +
+	"\x0evertex_project\x18\x10 \x01(\tH\x0eR\rvertexProject\x88\x01\x01\x12,\n" +
+	"\x0fvertex_location\x18\x11 \x01(\tH\x0fR\x0evertexLocation\x88\x01\x01\x122\n" +
+	"\x12vertex_credentials\x18\x12 \x01(\tH\x10R\x11vertexCredentials\x88\x01\x01\x12$\n" +
+	"\vapi_version\x18\x13 \x01(\tH\x11R\n" +
+	"apiVersion\x88\x01\x01\x12)\n" +
+	"\x0eazure_ad_token\x18\x14 \x01(\tH\x12R\fazureAdToken\x88\x01\x01\x12 \n" +
+	"\ttenant_id\x18\x15 \x01(\tH\x13R\btenantId\x88\x01\x01\x12 \n" +
+	"\tclient_id\x18\x16 \x01(\tH\x14R\bclientId\x88\x01\x01\x12(\n" +
+	"\rclient_secret\x18\x17 \x01(\tH\x15R\fclientSecret\x88\x01\x01\x120\n" +
+	"\x11azure_certificate\x18\x18 \x01(\tH\x16R\x10azureCertificate\x88\x01\x01\x12$\n" +
+	"\vazure_scope\x18\x19 \x01(\tH\x17R\n" +
+	"azureScope\x88\x01\x01\x125\n" +
+	"\x14azure_authority_host\x18\x1a \x01(\tH\x18R\x12azureAuthorityHost\x88\x01\x01B\n" +
 	"\n" +
 	"\b_api_keyB\v\n" +
 	"\t_api_baseB\x0f\n" +
 	"\r_organizationB\x12\n" +
-	"\x10_credential_name\"c\n" +
+	"\x10_credential_nameB\x12\n" +
+	"\x10_aws_region_nameB\x14\n" +
+	"\x12_aws_access_key_idB\x18\n" +
+	"\x16_aws_secret_access_keyB\x14\n" +
+	"\x12_aws_session_tokenB\x10\n" +
+	"\x0e_aws_role_nameB\x13\n" +
+	"\x11_aws_session_nameB\x12\n" +
+	"\x10_aws_external_idB\x19\n" +
+	"\x17_aws_web_identity_tokenB\x13\n" +
+	"\x11_aws_sts_endpointB\x1f\n" +
+	"\x1d_aws_bedrock_runtime_endpointB\x11\n" +
+	"\x0f_vertex_projectB\x12\n" +
+	"\x10_vertex_locationB\x15\n" +
+	"\x13_vertex_credentialsB\x0e\n" +
+	"\f_api_versionB\x11\n" +
+	"\x0f_azure_ad_tokenB\f\n" +
+	"\n" +
+	"_tenant_idB\f\n" +
+	"\n" +
+	"_client_idB\x10\n" +
+	"\x0e_client_secretB\x14\n" +
+	"\x12_azure_certificateB\x0e\n" +
+	"\f_azure_scopeB\x17\n" +
+	"\x15_azure_authority_host\"c\n" +
 	"\x15ReloadCostMapResponse\x12\x18\n" +
 	"\amessage\x18\x01 \x01(\tR\amessage\x12\x16\n" +
 	"\x06models\x18\x02 \x01(\rR\x06models\x12\x18\n" +
