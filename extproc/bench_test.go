@@ -171,6 +171,9 @@ func BenchmarkLanguages(b *testing.B) {
 		{"streams/chat/mistral", le, "/v1/chat/completions", streaming(), chunks()},
 		{"streams/chat/cohere", command, "/v1/chat/completions", streaming(), commanded()},
 		{"streams/chat/gemini", google, "/v1/chat/completions", streaming(), generated()},
+		{"streams/chat/converse", atBedrock("amazon.nova-pro-v1:0"), "/v1/chat/completions", streaming(), conversed(b, 50)},
+		{"streams/chat/bedrock", atBedrock("openai.gpt-oss-120b-1:0"), "/v1/chat/completions", streaming(), chunks()},
+		{"streams/messages/bedrock", atBedrock("anthropic.claude-sonnet-4-5-20250929-v1:0"), "/v1/messages", streamed(helloMessages), invoked(b, strings.SplitAfter(strings.Join(spoken().pieces, ""), "\n\n"))},
 	} {
 		b.Run(c.name, func(b *testing.B) { benchmarkAt(b, newKit(b, alone(c.at)), c.path, c.body, c.came) })
 	}

@@ -1,7 +1,9 @@
 package openai
 
 import (
+	"bytes"
 	"slices"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -45,7 +47,8 @@ type chatEncoder struct {
 	meta   dialect.Meta
 	begun  []int
 	called []callKey
-	blocks []int // for each block of reasoning that was sent, its choice
+	blocks []int  // for each block of reasoning that was sent, its choice
+	head   []byte // of an event, up to its choices
 }
 
 type callKey struct{ choice, call int }
@@ -57,6 +60,9 @@ func (e *chatEncoder) Chunk(dst []byte, c *wire.Chunk) []byte {
 		e.begun = append(e.begun, c.Index)
 		dst = e.step(dst, chatChunkChoice{Index: c.Index, Delta: chatDelta{Role: "assistant", Content: new(string)}})
 	}
+	if isText(c) {
+		return e.text(dst, c)
+	}
 	if c.Content() || c.Annotations != nil || c.Logprobs != nil {
 		dst = e.step(dst, chatChunkChoice{Index: c.Index, Delta: e.delta(c), Logprobs: c.Logprobs})
 	}
@@ -65,6 +71,34 @@ func (e *chatEncoder) Chunk(dst []byte, c *wire.Chunk) []byte {
 		dst = e.step(dst, chatChunkChoice{Index: c.Index, Finish: &reason})
 	}
 	return dst
+}
+
+// isText reports whether a chunk has a text and nothing else, as most do.
+func isText(c *wire.Chunk) bool {
+	return c.Text != "" && c.Refusal == "" && c.Thinking == "" && c.Block == nil && c.Tool == nil && c.Audio == nil &&
+		c.Annotations == nil && c.Logprobs == nil && c.Finish == ""
+}
+
+// text writes an event with a text alone: what step writes, without a value for each of its parts.
+func (e *chatEncoder) text(dst []byte, c *wire.Chunk) []byte {
+	if e.head == nil {
+		whole := e.event(nil, &chatChunk{Choices: []chatChunkChoice{}})
+		e.head = bytes.TrimSuffix(whole, []byte("]}\n\n"))
+	}
+	before := len(dst)
+	dst = append(dst, e.head...)
+	dst = append(dst, `{"index":`...)
+	dst = strconv.AppendInt(dst, int64(c.Index), 10)
+	dst = append(dst, `,"delta":{"content":`...)
+	dst, err := jsontext.AppendQuote(dst, c.Text)
+	if err != nil { // the text is not valid UTF-8
+		return e.step(dst[:before], chatChunkChoice{Index: c.Index, Delta: e.delta(c)})
+	}
+	dst = append(dst, `},"logprobs":null,"finish_reason":null}]`...)
+	if e.meta.IncludeUsage {
+		dst = append(dst, `,"usage":null`...)
+	}
+	return append(dst, "}\n\n"...)
 }
 
 // delta converts the content of a chunk to OpenAI's form.
