@@ -26,7 +26,7 @@ func providerOfOthers(url string) string {
 		"cohere":     `model: cohere/command-a%s, api_base: "` + url + `"`,
 		"gemini":     `model: gemini/gemini-3-flash%s, api_base: "` + url + `"`,
 		"vertex":     `model: vertex_ai/gemini-3-flash%s, api_base: "` + url + `", vertex_project: p, vertex_location: europe-west4`,
-		"bedrock":    `model: bedrock/anthropic.claude-sonnet-4-5%s, api_base: "` + url + `", aws_region_name: eu-west-1`,
+		"bedrock":    `model: bedrock/converse/anthropic.claude-sonnet-4-5%s, api_base: "` + url + `", aws_region_name: eu-west-1`, // its pieces of InvokeModel's streams lack Bedrock's envelope
 		"azure":      `model: azure/gpt-5%s, api_base: "` + url + `", api_version: "2024-10-21"`,
 		"openrouter": `model: openrouter/gpt-5%s, api_base: "` + url + `/v1"`,
 		"elevenlabs": `model: elevenlabs/eleven_flash_v2_5%s, api_base: "` + url + `"`,

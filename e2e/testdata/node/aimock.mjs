@@ -8,7 +8,7 @@ mock.on({ model: /broken/ }, { error: { message: "aimock was asked to fail", typ
 mock.on({ model: /limited/ }, { error: { message: "aimock allows no more", type: "rate_limit_error" }, status: 429 });
 mock.on({ model: /garbled/ }, { content: "never seen" }, { chaos: { malformedRate: 1 } });
 mock.on({ model: /gone/ }, { content: "never seen" }, { chaos: { disconnectRate: 1 } });
-mock.on({ model: /cut/ }, { content: "It begins well, and then the connection ends, in the middle of it." }, { truncateAfterChunks: 3, chunkSize: 8 });
+mock.on({ model: /cut/ }, { content: "It begins well, and then the connection ends, in the middle of it." }, { truncateAfterChunks: 3, chunkSize: 8, latency: 50 });
 mock.onEmbedding(/./, { embedding: [0.5, -0.25, 1] });
 mock.on({ endpoint: "elevenlabs-tts" }, { audio: Buffer.from("the sound of aimock").toString("base64") });
 mock.on({ hasToolResult: true }, { content: "It is sunny in Oslo and in Bern." });
