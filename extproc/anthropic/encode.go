@@ -113,7 +113,11 @@ func (b *builder) lacking() error {
 // may know members that are unknown here. mcp_servers is not passed on
 // purpose: it would bypass the gateway's rules for tools.
 func (b *builder) members() error {
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		if b.in.Caller == wire.Anthropic && f.Name != "top_k" && f.Name != "service_tier" && f.Name != "mcp_servers" {
 			b.extra = append(b.extra, f)
 			continue

@@ -47,7 +47,7 @@ func (b *builder) tools() error {
 	for i := range b.in.Tools {
 		t := &b.in.Tools[i]
 		switch {
-		case t.Type != "" && b.in.Caller != wire.Anthropic && !serverTool(t.Type):
+		case t.Type != "" && b.in.Caller != wire.Anthropic && (!b.in.Caller.IsOpenAIs() || !serverTool(t.Type)):
 			if !b.target.DropParams {
 				return driver.Unsupported(fmt.Sprintf("tools[%d].type", i), vendor)
 			}

@@ -81,7 +81,11 @@ func (b *builder) word(chat, messages string) string {
 // languages, and rejects the rest. guardrailConfig names a guardrail of the account, and applies in addition
 // to those that the account enforces.
 func (b *builder) members() error {
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		switch f.Name {
 		case "top_k", "topK":
 			b.topK(f.Value)

@@ -63,7 +63,11 @@ func (b *builder) lacking() error {
 // others, and rejects the rest.
 func (b *builder) members() error {
 	var own []wire.Field
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		switch f.Name {
 		case "documents", "citation_options", "safety_mode", "priority":
 			own = append(own, f)
@@ -77,7 +81,6 @@ func (b *builder) members() error {
 			}
 		}
 	}
-	var err error
 	b.out.Extra, err = driver.Object(own)
 	return err
 }

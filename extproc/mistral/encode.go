@@ -67,12 +67,16 @@ func (b *builder) lacking() error {
 // others, and rejects the rest.
 func (b *builder) members() error {
 	var own []wire.Field
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		switch f.Name {
 		case "safe_prompt", "prompt_mode", "prompt_cache_key", "prediction":
 			own = append(own, f)
 		case "top_k":
-			if b.in.Caller != wire.Anthropic { // a hint there; Mistral's own otherwise
+			if b.in.Caller.IsOpenAIs() { // a hint elsewhere; Mistral's own otherwise
 				own = append(own, f)
 			}
 		case "store", "safety_identifier", "prompt_cache_options", "prompt_cache_retention", "verbosity", "service_tier",
@@ -83,7 +87,6 @@ func (b *builder) members() error {
 			}
 		}
 	}
-	var err error
 	b.out.Extra, err = driver.Object(own)
 	return err
 }

@@ -104,7 +104,7 @@ func toolsOf(r *wire.Request, target driver.Target) ([]chatTool, error) {
 	for i := range r.Tools {
 		t := &r.Tools[i]
 		switch {
-		case t.Type != "" && r.Caller == wire.Anthropic:
+		case t.Type != "" && !r.Caller.IsOpenAIs():
 			if !target.DropParams {
 				return nil, fault.Field(fmt.Sprintf("tools[%d].type", i), driver.CodeUnsupported,
 					"tools[%d].type: the tool %s is not supported by %s; leave it out, or set drop_params on the deployment.", i, fault.Quote(t.Type), vendor)
@@ -139,22 +139,22 @@ func searchOf(r *wire.Request, t driver.Target) (*chatWebSearch, error) {
 	return out, nil
 }
 
-// extraOf returns the members to pass on: all of a caller of OpenAI's language. Of Anthropic's
-// members, hints are dropped, and those that change the response or where it is made are rejected.
+// extraOf returns the members to pass on: all of a caller of OpenAI's language. Of the members of
+// others, hints are dropped, and those that change the response or where it is made are rejected.
 func extraOf(r *wire.Request, t driver.Target) ([]wire.Field, error) {
-	if r.Caller != wire.Anthropic {
+	if r.Caller.IsOpenAIs() {
 		return r.Extra, nil
 	}
+	members, err := driver.Extra(r, t, vendor)
+	if err != nil {
+		return nil, err
+	}
 	var out []wire.Field
-	for _, f := range r.Extra {
+	for _, f := range members {
 		switch f.Name {
 		case "top_k", "cache_control", "context_management", "diagnostics", "speed", "user_profile_id", "workspace_id":
 		case "service_tier":
-			tier := jsontext.Value(`"auto"`)
-			if driver.Text(f.Value) == "standard_only" {
-				tier = jsontext.Value(`"default"`)
-			}
-			out = append(out, wire.Field{Name: f.Name, Value: tier})
+			out = append(out, wire.Field{Name: f.Name, Value: tierFor(r.Caller, f.Value)})
 		default:
 			if !t.DropParams {
 				return nil, driver.Unsupported(f.Name, vendor)
@@ -164,6 +164,17 @@ func extraOf(r *wire.Request, t driver.Target) ([]wire.Field, error) {
 	return out, nil
 }
 
+// tierFor converts the service tier that a caller requests.
+func tierFor(caller wire.Dialect, tier jsontext.Value) jsontext.Value {
+	switch {
+	case caller != wire.Anthropic:
+		return tier
+	case driver.Text(tier) == "standard_only":
+		return jsontext.Value(`"default"`)
+	}
+	return jsontext.Value(`"auto"`)
+}
+
 // choiceOf writes tool_choice; nil if it is unset. In other languages it may be about a search of
 // the web, which is no tool here: OpenAI rejects a choice without tools, or of an unknown one.
 func choiceOf(r *wire.Request, t driver.Target) (jsontext.Value, error) {
@@ -171,7 +182,7 @@ func choiceOf(r *wire.Request, t driver.Target) (jsontext.Value, error) {
 	sent := func(tool wire.Tool) bool {
 		return tool.Type == "" && (c.Mode != wire.ChoiceNamed || tool.Name == c.Name)
 	}
-	if r.Caller == wire.Anthropic && !slices.ContainsFunc(r.Tools, sent) {
+	if !r.Caller.IsOpenAIs() && !slices.ContainsFunc(r.Tools, sent) {
 		if c.Mode == wire.ChoiceNamed && !t.DropParams {
 			return nil, driver.Unsupported("tool_choice.name", vendor)
 		}

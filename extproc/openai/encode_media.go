@@ -19,7 +19,7 @@ func contentPartOf(caller wire.Dialect, p *wire.Part, message int) (chatPart, er
 		return chatPart{}, driver.Unsendable(placeOf(p, message), what, vendor)
 	}
 	out := partOf(p)
-	if caller != wire.Anthropic || out.File == nil {
+	if caller.IsOpenAIs() || out.File == nil {
 		return out, nil
 	}
 	if strings.HasPrefix(m.Type, "text/") { // OpenAI's files are PDFs
@@ -30,19 +30,19 @@ func contentPartOf(caller wire.Dialect, p *wire.Part, message int) (chatPart, er
 		return textOf(m.Name, string(text)), nil
 	}
 	if out.File.Name == "" {
-		out.File.Name = "document.pdf" // OpenAI requires a name, Anthropic does not
+		out.File.Name = "document.pdf" // OpenAI requires a name, others do not
 	}
 	return out, nil
 }
 
 // foreign names a medium that chat requests have no form for; empty if they have one. The files
-// of a caller of Anthropic's language are at Anthropic.
+// of a caller of another language are at another provider.
 func foreign(caller wire.Dialect, p *wire.Part) string {
 	m := p.Media
 	switch {
 	case p.Kind == wire.ImagePart && m.ID != "":
 		return "a picture by the id of its file"
-	case m.ID != "" && caller == wire.Anthropic:
+	case m.ID != "" && !caller.IsOpenAIs():
 		return "a file by its id"
 	case p.Kind == wire.FilePart && m.URL != "":
 		return "a file by its address"

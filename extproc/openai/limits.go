@@ -35,7 +35,7 @@ func (d Driver) bounded(r *wire.Request, t driver.Target) (stop []string, err er
 		return r.Stop[:mostStops], nil
 	}
 	param := "stop"
-	if r.Caller == wire.Anthropic {
+	if !r.Caller.IsOpenAIs() {
 		param = "stop_sequences"
 	}
 	return nil, fault.Field(param, driver.CodeUnsupported, "%s: OpenAI takes %d texts at most; send fewer, or set drop_params on the deployment.", param, mostStops)

@@ -64,7 +64,7 @@ func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 // lacking rejects parameters that the API lacks.
 func (b *builder) lacking() error {
 	stop := "stop"
-	if b.in.Caller == wire.Anthropic {
+	if !b.in.Caller.IsOpenAIs() {
 		stop = "stop_sequences"
 	}
 	return driver.Lacking(vendor, b.target, driver.ChatsAlone(b.in), []driver.Parameter{{Name: stop, Set: len(b.in.Stop) > 0}})
@@ -74,7 +74,11 @@ func (b *builder) lacking() error {
 // drops hints, and rejects the rest. A member that is not listed is never passed: it could
 // name a response that another caller's request has stored.
 func (b *builder) members() error {
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		switch f.Name {
 		case "verbosity":
 			b.text().Verbosity = driver.Text(f.Value)
@@ -103,9 +107,9 @@ func tierFor(caller wire.Dialect, tier jsontext.Value) jsontext.Value {
 	return jsontext.Value(`"auto"`)
 }
 
-// foreignHint reports whether a member is a hint of Anthropic's language, which is dropped.
+// foreignHint reports whether a member is a hint of another language, which is dropped.
 func foreignHint(caller wire.Dialect, name string) bool {
-	return caller == wire.Anthropic && slices.Contains([]string{
+	return !caller.IsOpenAIs() && slices.Contains([]string{
 		"top_k", "cache_control", "context_management", "diagnostics", "speed", "user_profile_id", "workspace_id",
 	}, name)
 }

@@ -173,10 +173,10 @@ func (b *builder) part(p *wire.Part, i int) (part, error) {
 }
 
 // foreign names what the API has no form for in a medium; empty if there is nothing. The
-// files of a caller of Anthropic's language are at Anthropic.
+// files of a caller of another language are at another provider.
 func (b *builder) foreign(m *wire.Media) string {
 	switch {
-	case m.ID != "" && b.in.Caller == wire.Anthropic:
+	case m.ID != "" && !b.in.Caller.IsOpenAIs():
 		return "a file by its id"
 	case m.About != "":
 		return "the context of a document"
@@ -184,13 +184,13 @@ func (b *builder) foreign(m *wire.Media) string {
 	return ""
 }
 
-// file writes a document. Anthropic's plain text becomes text, because OpenAI's files are PDFs.
+// file writes a document. Plain text of other languages becomes text, because OpenAI's files are PDFs.
 func (b *builder) file(p *wire.Part, i int) (part, error) {
 	m := p.Media
 	if what := b.foreign(m); what != "" {
 		return part{}, driver.Unsendable(placeOf(p, i), what, vendor)
 	}
-	if b.in.Caller == wire.Anthropic && strings.HasPrefix(m.Type, "text/") && m.Data != "" {
+	if !b.in.Caller.IsOpenAIs() && strings.HasPrefix(m.Type, "text/") && m.Data != "" {
 		raw, err := base64.StdEncoding.DecodeString(m.Data)
 		if err != nil {
 			return part{}, driver.Unsendable(placeOf(p, i), "a file whose data is not base64", vendor)

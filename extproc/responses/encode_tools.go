@@ -37,7 +37,7 @@ func (b *builder) tools() error {
 			}})
 			continue
 		}
-		if flat, ok := flatForm(t.Raw); ok && t.Type == toolCustom {
+		if flat, ok := flatForm(t.Raw); ok && t.Type == toolCustom && b.in.Caller.IsOpenAIs() {
 			b.out.Tools = append(b.out.Tools, tool{toolBody: flat})
 		} else if !b.target.DropParams {
 			param := fmt.Sprintf("tools[%d].type", i)

@@ -15,13 +15,22 @@ const (
 	Completions Dialect = "completions" // POST /v1/completions
 	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
 	Cohere      Dialect = "cohere"      // POST /v2/chat; of providers only
-	Gemini      Dialect = "gemini"      // generateContent; of providers only
+	Gemini      Dialect = "gemini"      // generateContent
 	Voyage      Dialect = "voyage"      // embeddings and rankings of Voyage; of providers only
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
 	ElevenLabs  Dialect = "elevenlabs"  // speech and transcriptions of ElevenLabs; of providers only
 	Deepgram    Dialect = "deepgram"    // speech and transcriptions of Deepgram; of providers only
 	Converse    Dialect = "converse"    // Converse of Amazon Bedrock; of providers only
 )
+
+// IsOpenAIs reports whether a language is one of OpenAI's, which the canonical form names members in. Empty means OpenAI.
+func (d Dialect) IsOpenAIs() bool {
+	switch d { //nolint:exhaustive // a language that is new is not OpenAI's
+	case "", OpenAI, Responses, Completions:
+		return true
+	}
+	return false
+}
 
 // Request is what a caller wants from a model.
 type Request struct {
