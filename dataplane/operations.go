@@ -15,6 +15,8 @@ type Operation struct {
 	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
 	Version2 bool   // it is at /v2 as well, as at Cohere's API
+	Method   string // what ends its paths behind the model, of Google's; empty for the others, whose paths are exact
+	Streams  bool   // its responses are streams: the path says so, and not the body
 	Request  Form
 	Response string // media type of a response that is sent whole
 	Stream   string // media type of a response that is sent in pieces, on request; empty if there is none
@@ -62,6 +64,28 @@ const (
 	Speech         = "audio.speech"
 	Transcriptions = "audio.transcriptions"
 	Translations   = "audio.translations"
+
+	Contents      = "contents"
+	ContentsCount = "contents.count_tokens"
+)
+
+// Paths that the providers' own paths lead to.
+const (
+	pathMessages           = "/messages"
+	pathMessagesCount      = "/messages/count_tokens"
+	pathEmbeddings         = "/embeddings"
+	pathContents           = "/generateContent"
+	pathStreamedContents   = "/streamGenerateContent"
+	pathContentsCount      = "/countTokens"
+	pathEmbedContent       = "/embedContent"
+	pathBatchEmbedContents = "/batchEmbedContents"
+)
+
+// Languages that this package tells apart; see extproc/wire.
+const (
+	languageAnthropic = "anthropic"
+	languageGemini    = "gemini"
+	languageOpenAI    = "openai"
 )
 
 // Media types of responses.
@@ -74,14 +98,14 @@ const (
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [14]Operation {
+func Operations() [19]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
 		},
 		{
-			CallType: Messages, ID: "createMessage", Path: "/messages", Language: "anthropic",
+			CallType: Messages, ID: "createMessage", Path: pathMessages, Language: languageAnthropic,
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
 		},
 		{
@@ -89,7 +113,7 @@ func Operations() [14]Operation {
 			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
 		},
 		{
-			CallType: MessagesCount, ID: "countMessageTokens", Path: "/messages/count_tokens", Language: "anthropic",
+			CallType: MessagesCount, ID: "countMessageTokens", Path: pathMessagesCount, Language: languageAnthropic,
 			Request: JSON(), Response: mediaJSON,
 		},
 		{
@@ -97,7 +121,7 @@ func Operations() [14]Operation {
 			Request: JSON(), Response: mediaJSON,
 		},
 		{
-			CallType: Embeddings, ID: "createEmbedding", Path: "/embeddings", Language: "openai",
+			CallType: Embeddings, ID: "createEmbedding", Path: pathEmbeddings, Language: "openai",
 			Request: JSON(), Response: mediaJSON,
 		},
 		{
@@ -132,11 +156,34 @@ func Operations() [14]Operation {
 			CallType: Translations, ID: "createTranslation", Path: "/audio/translations", Language: "openai",
 			Request: Multipart(), Response: mediaJSON, Text: mediaText,
 		},
+		{
+			CallType: Contents, ID: "generateContent", Path: pathContents, Language: languageGemini, Method: "generateContent",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Contents, ID: "streamGenerateContent", Path: pathStreamedContents, Language: languageGemini, Method: "streamGenerateContent",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents, Streams: true,
+		},
+		{
+			CallType: ContentsCount, ID: "countContentTokens", Path: pathContentsCount, Language: languageGemini, Method: "countTokens",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Embeddings, ID: "embedContent", Path: pathEmbedContent, Language: languageGemini, Method: "embedContent",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Embeddings, ID: "batchEmbedContents", Path: pathBatchEmbedContents, Language: languageGemini, Method: "batchEmbedContents",
+			Request: JSON(), Response: mediaJSON,
+		},
 	}
 }
 
-// Paths lists the exact paths of the operation, the documented one first.
+// Paths lists the exact paths of the operation, the documented one first. One of Google's has none.
 func (o *Operation) Paths() []string {
+	if o.Method != "" {
+		return nil
+	}
 	out := []string{"/v1" + o.Path, o.Path}
 	if o.Version2 {
 		out = append(out, "/v2"+o.Path)
@@ -159,10 +206,6 @@ func PathModel(path string) (model, rest string, ok bool) {
 	return "", "", false
 }
 
-// PathModelPattern is a regular expression, in RE2's syntax, for the whole paths that PathModel
-// splits.
-const PathModelPattern = "^/(openai/deployments|engines|v1/engines)/[^/]+/.+$"
-
 // Paths lists the exact paths of all operations.
 func Paths() []string {
 	var out []string
@@ -184,6 +227,12 @@ func stems() [13]string {
 // IsInference reports whether a path is in the group of routes that models answer, here or
 // at other gateways. A leading /v1 or /v2 is not compared.
 func IsInference(path string) bool {
+	if IsModels(path) {
+		return false
+	}
+	if _, ok := findMethod(path); ok || prefixed(path) {
+		return true
+	}
 	for _, version := range [...]string{"/v1/", "/v2/"} {
 		if strings.HasPrefix(path, version) {
 			path = path[len(version)-1:]
@@ -201,19 +250,35 @@ func IsInference(path string) bool {
 // IsOperation reports whether a path without a version is an operation's, or below one.
 func IsOperation(path string) bool {
 	for _, o := range Operations() {
-		if isBelow(path, o.Path) {
+		if o.Method == "" && isBelow(path, o.Path) {
 			return true
 		}
 	}
 	return false
 }
 
-// Language returns the callers' language at an exact path of an operation; empty if there is none.
+// Language returns the language of the callers at a path: that of the operation, else of the provider whose
+// form the path has; empty if there is none.
 func Language(path string) string {
 	for _, o := range Operations() {
 		if slices.Contains(o.Paths(), path) {
 			return o.Language
 		}
+	}
+	if f, ok := Find(path); ok && (f.Form != FormPredict) {
+		for _, o := range Operations() {
+			if o.Path == f.Path {
+				return o.Language
+			}
+		}
+	}
+	switch {
+	case isBelow(path, prefixAnthropic), strings.Contains(path, "/publishers/anthropic/"):
+		return languageAnthropic
+	case isBelow(path, prefixOpenAI), isBelow(path, prefixPassed), isBelow(path, prefixAzure):
+		return languageOpenAI
+	case isBelow(path, prefixGemini), isBelow(path, prefixVertex), isBelow(path, "/v1beta"), strings.Contains(path, "/publishers/google/"):
+		return languageGemini
 	}
 	return ""
 }

@@ -15,6 +15,9 @@ func TestOperationsAreInference(t *testing.T) {
 		}
 	}
 	for _, o := range dataplane.Operations() {
+		if o.Method != "" { // of Google's
+			continue
+		}
 		path := "/openai/deployments/a%2Fb" + o.Path
 		if model, rest, ok := dataplane.PathModel(path); !ok || model != "a%2Fb" || rest != o.Path || !dataplane.IsInference(path) {
 			t.Errorf("%s: %s, %s, %v", path, model, rest, ok)

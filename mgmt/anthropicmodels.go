@@ -20,7 +20,13 @@ const headerAnthropicVersion = "anthropic-version"
 
 // isAnthropic reports whether a request outside the management API is in Anthropic's language.
 func isAnthropic(r *http.Request) bool {
-	return r.Header.Get(headerAnthropicVersion) != "" || dataplane.Language(r.URL.Path) == "anthropic"
+	switch dataplane.Language(sentPath(r)) {
+	case "anthropic":
+		return true
+	case "":
+		return r.Header.Get(headerAnthropicVersion) != ""
+	}
+	return false
 }
 
 // anthropicModel is one model as Anthropic's GET /v1/models shows it. All members are required there.

@@ -35,6 +35,8 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	switch {
 	case !managed && isAnthropic(r):
 		reply(w, e.HTTPStatus(), e.Anthropic(c.ID))
+	case !managed && isGoogle(r):
+		reply(w, e.HTTPStatus(), e.Google(c.ID))
 	case !managed:
 		reply(w, e.HTTPStatus(), e.OpenAI())
 	case field.IsInvalid(e):

@@ -387,7 +387,7 @@ func ask(t *testing.T, s *Server, target, body string, change func(r *http.Reque
 		change(r)
 	}
 	w := httptest.NewRecorder()
-	s.mux.ServeHTTP(w, r)
+	s.straight(w, r)
 	return answer{w.Code, w.Header(), strings.TrimSpace(w.Body.String())}
 }
 

@@ -47,6 +47,18 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, page)
 		return
 	}
+	if isGoogle(r) {
+		page, err := googleModelPage(catalog, names, r.URL.RawQuery)
+		switch {
+		case err != nil:
+			s.reject(w, r, err)
+		case onVertex(sentPath(r)):
+			s.write(w, r, googlePublisherModels(page))
+		default:
+			s.write(w, r, page)
+		}
+		return
+	}
 	list := modelList{Object: "list", Data: make([]modelObject, 0, len(names))}
 	for _, name := range names {
 		list.Data = append(list.Data, object(name))
@@ -64,6 +76,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, r, &fault.Error{Kind: fault.NotFound, Code: "model_not_found", Param: "model", Detail: "There is no model of that name, or this API key may not use it."})
 	case isAnthropic(r):
 		s.write(w, r, anthropicModelOf(name, g.Deployments))
+	case isGoogle(r):
+		s.write(w, r, googleModelOf(name, g.Deployments))
 	default:
 		s.write(w, r, object(name))
 	}

@@ -99,20 +99,20 @@ func TestMethodsThatAPathDoesNotTake(t *testing.T) {
 func TestUnknownPaths(t *testing.T) {
 	s, _ := newFake(t)
 	for target, want := range map[string]struct{ code, nearest, says string }{
-		"POST /v1/chat/completion":                         {"not_found", "/v1/chat/completions", "Did you mean /v1/chat/completions?"},
-		"POST /v2/chat/completions":                        {"not_found", "/v1/chat/completions", "/v2/chat/completions"},
-		"POST /key/generat":                                {"not_found", "/key/generate", "/key/generat."},
-		"GET /modle/info":                                  {"not_found", "/model/info", "Did you mean"},
-		"GET /nothing/like/it":                             {"not_found", "", "GET /openapi.json"},
-		"GET /" + strings.Repeat("x", 4000):                {"not_found", "", "…"},
-		"GET /fallbacks/":                                  {"not_found", "/fallbacks", "/fallbacks/"},
-		"POST /v1/batches":                                 {"unsupported_endpoint", "", "/v1/chat/completions"},
-		"POST /batches":                                    {"unsupported_endpoint", "", "/batches"},
-		"GET /v1/files/file-1/content":                     {"unsupported_endpoint", "", "/v1/files/file-1/content"},
-		"POST /v1/assistants":                              {"unsupported_endpoint", "", "/v1/assistants"},
-		"POST /v1/threads/runs":                            {"unsupported_endpoint", "", "/v1/chat/completions"},
-		"POST /openai/deployments/x/batches":               {"unsupported_endpoint", "", "/openai/deployments/x"},
-		"POST /v1beta/models/gemini:streamGenerateContent": {"unsupported_endpoint", "", "gemini"},
+		"POST /v1/chat/completion":           {"not_found", "/v1/chat/completions", "Did you mean /v1/chat/completions?"},
+		"POST /v2/chat/completions":          {"not_found", "/v1/chat/completions", "/v2/chat/completions"},
+		"POST /key/generat":                  {"not_found", "/key/generate", "/key/generat."},
+		"GET /modle/info":                    {"not_found", "/model/info", "Did you mean"},
+		"GET /nothing/like/it":               {"not_found", "", "GET /openapi.json"},
+		"GET /" + strings.Repeat("x", 4000):  {"not_found", "", "…"},
+		"GET /fallbacks/":                    {"not_found", "/fallbacks", "/fallbacks/"},
+		"POST /v1/batches":                   {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /batches":                      {"unsupported_endpoint", "", "/batches"},
+		"GET /v1/files/file-1/content":       {"unsupported_endpoint", "", "/v1/files/file-1/content"},
+		"POST /v1/assistants":                {"unsupported_endpoint", "", "/v1/assistants"},
+		"POST /v1/threads/runs":              {"unsupported_endpoint", "", "/v1/chat/completions"},
+		"POST /openai/deployments/x/batches": {"unsupported_endpoint", "", "/openai/deployments/x"},
+		"POST /openai/v1/batches":            {"unsupported_endpoint", "", "/openai/v1/responses"},
 	} {
 		a := ask(t, s, target, "", nil)
 		var body struct {

@@ -143,9 +143,12 @@ func (s *Server) guard(op surface.Operation, next http.HandlerFunc) http.Handler
 			return
 		}
 		c := &operation.Call{Presented: presented(r.Header.Values), ID: w.Header().Get(headerRequestID), IfMatch: r.Header.Values(field.HeaderIfMatch), IfNoneMatch: r.Header.Values(field.HeaderIfNoneMatch), Idempotency: r.Header.Values(field.HeaderIdempotency)}
+		if isGoogle(r) {
+			c.Presented.AddQuery(r.URL.RawQuery)
+		}
 		err := s.identify(c)
 		if err == nil {
-			err = c.Principal.MayUse(r.Method, r.URL.Path)
+			err = c.Principal.MayUse(r.Method, sentPath(r))
 		}
 		if err == nil {
 			err = operation.MayUse(op, c.Principal)
@@ -196,7 +199,7 @@ func (s *Server) straight(w http.ResponseWriter, r *http.Request) {
 		s.reject(w, r, fault.New(fault.NotFound, "not_found", "There is nothing at the path %s: it has dot segments or empty ones.", rest.ShortPath(r.URL.Path)))
 		return
 	}
-	s.mux.ServeHTTP(w, r)
+	s.mux.ServeHTTP(w, usualPath(r))
 }
 
 // unknown serves every path that is not in the table, and methods that a path does not
@@ -210,6 +213,10 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := s.mux.Handler(probe); pattern != "/" && pattern != "" && !s.unredirected[pattern] {
 			allowed = append(allowed, method)
 		}
+	}
+	if _, known := dataplane.Find(r.URL.Path); known && r.Method == http.MethodPost {
+		s.bodyless(w, r)
+		return
 	}
 	if len(allowed) == 0 {
 		s.reject(w, r, rest.UnknownPath(r.URL.Path, s.paths))

@@ -3,6 +3,7 @@ package xds
 import (
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
@@ -53,11 +54,20 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 		routes = append(routes, of...)
 	}
 	// Last of them, because Envoy takes longer to compare a pattern than a path.
-	named, err := inferenceRoutes(in, "inference_with_model", matching(dataplane.PathModelPattern))
-	if err != nil {
-		return nil, err
+	for _, prefix := range dataplane.Prefixes() {
+		of, err := inferenceRoutes(in, "inference_below_"+strings.Trim(prefix, "/"), below(prefix))
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, of...)
 	}
-	routes = append(routes, named...)
+	for i, pattern := range dataplane.Patterns() {
+		of, err := inferenceRoutes(in, "inference_pattern_"+strconv.Itoa(i+1), matching(pattern))
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, of...)
+	}
 	// A retry may send this much again. A provider's request may be longer than the caller's,
 	// at least by its model name.
 	planned.RequestBodyBufferLimit = wrapperspb.UInt64(2 * uint64(in.BodyLimit))
@@ -259,6 +269,16 @@ func exactly(path string) func() *route.RouteMatch {
 	return func() *route.RouteMatch {
 		return &route.RouteMatch{
 			PathSpecifier: &route.RouteMatch_Path{Path: path},
+			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+		}
+	}
+}
+
+// below returns a match of the requests to the paths that begin with a prefix.
+func below(prefix string) func() *route.RouteMatch {
+	return func() *route.RouteMatch {
+		return &route.RouteMatch{
+			PathSpecifier: &route.RouteMatch_Prefix{Prefix: prefix},
 			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
 		}
 	}

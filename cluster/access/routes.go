@@ -29,8 +29,7 @@ const (
 // ownRoute reports whether a path is one that a key of every type and role has: what
 // it is itself, and the models.
 func ownRoute(path string) bool {
-	return path == "/v1/models" || path == "/models" || strings.HasPrefix(path, "/v1/models/") || strings.HasPrefix(path, "/models/") ||
-		surface.GroupOf(path) == surface.Own
+	return dataplane.IsModels(path) || surface.GroupOf(path) == surface.Own
 }
 
 // infoRoute reports whether a path is one of groupInfo.

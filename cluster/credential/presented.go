@@ -1,6 +1,7 @@
 package credential
 
 import (
+	"net/url"
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -20,6 +21,9 @@ const (
 	HeaderGoogle        = "x-goog-api-key"    // Google's SDKs
 	HeaderGateway       = "x-gateway-api-key" // for callers whose proxy takes the others
 )
+
+// QueryGoogle is the parameter of a query in which Google's clients may send a key.
+const QueryGoogle = "key"
 
 // Presented collects the credentials of one request. The zero value is empty;
 // it is a plain value and needs no allocation.
@@ -60,6 +64,20 @@ func (p *Presented) Add(name, value string) {
 			p.fault = differing
 		}
 		p.bared, p.bare = true, value
+	}
+}
+
+// AddQuery takes the query of a request of a client of Google's APIs, which may send its key there.
+func (p *Presented) AddQuery(query string) {
+	for pair := range strings.SplitSeq(query, "&") {
+		value, ok := strings.CutPrefix(pair, QueryGoogle+"=")
+		if !ok {
+			continue
+		}
+		if text, err := url.QueryUnescape(value); err == nil {
+			value = text
+		}
+		p.Add(HeaderGoogle, value)
 	}
 }
 

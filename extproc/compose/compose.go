@@ -45,6 +45,12 @@ func fields() [4]string {
 // zero value suffices for callers of OpenAI's chats. The error is a *fault.Error, such as for
 // content of the prompt that the language lacks.
 func (l *Language) Compose(body []byte, p *Prompt, t driver.Target) ([]byte, error) {
+	if l.normal != nil {
+		var err error
+		if body, err = l.normal(body); err != nil {
+			return nil, err
+		}
+	}
 	o := splice.ReadObject(body)
 	for _, name := range fields() {
 		o.Remove(name)
@@ -60,15 +66,29 @@ func (l *Language) Compose(body []byte, p *Prompt, t driver.Target) ([]byte, err
 	}
 	o.Surround(l.messages, before.elements(l.messages), after.elements(l.messages), l.message)
 	if l.system != "" {
-		first, last := before.elements(l.system), after.elements(l.system)
-		if len(first)+len(last) > 0 {
-			o.Surround(l.system, first, last, l.block)
-		}
+		l.instruct(o, before, after)
 	}
 	for i := range p.Settings {
 		l.set(o, &p.Settings[i], before)
 	}
 	return o.Append(nil), nil
+}
+
+// instruct puts the system messages of a prompt around the caller's.
+func (l *Language) instruct(o *splice.Object, before, after fragment) {
+	if l.inner == "" {
+		if first, last := before.elements(l.system), after.elements(l.system); len(first)+len(last) > 0 {
+			o.Surround(l.system, first, last, l.block)
+		}
+		return
+	}
+	first, last := before.within(l.system).elements(l.inner), after.within(l.system).elements(l.inner)
+	if len(first)+len(last) == 0 {
+		return
+	}
+	whole := splice.ReadObject(orEmpty(o.Get(l.system)))
+	whole.Surround(l.inner, first, last, l.block)
+	o.Set(l.system, whole.Append(nil))
 }
 
 // withoutFields removes the members that name a prompt from an object within the request. An object
@@ -110,6 +130,14 @@ func (f fragment) elements(name string) []byte {
 		return nil
 	}
 	return bytes.TrimSpace(array[1 : len(array)-1])
+}
+
+// within returns the object that a member of the fragment is.
+func (f fragment) within(name string) fragment {
+	if f.Object == nil {
+		return f
+	}
+	return fragment{Object: splice.ReadObject(orEmpty(f.Get(name)))}
 }
 
 // translated returns messages and settings of a prompt in the language.

@@ -32,7 +32,7 @@ func (l *Language) Instructions(body []byte) string {
 // instructing returns the members of requests that are instructions in one of the languages, or for
 // providers with one of them: a prompt that the provider stores, and a template of the chat.
 func instructing() []string {
-	return []string{"system", "instructions", "prompt", "chat_template"}
+	return []string{"system", "instructions", "prompt", "chat_template", "systemInstruction", "system_instruction"}
 }
 
 // instructionsAmong returns the first message whose role is none of a conversation; -1 if there is
@@ -65,7 +65,7 @@ func converses(message []byte) bool {
 			return false
 		}
 		switch string(splice.Plain(value[1 : len(value)-1])) {
-		case "user", "assistant", "tool", "function":
+		case "user", "assistant", "model", "tool", "function":
 		default:
 			return false
 		}

@@ -3,6 +3,8 @@ package compose
 import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/gemini"
+	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -12,12 +14,15 @@ type Language struct {
 	messages string    // the member with the messages
 	message  [2]string // what makes a message of a text in it
 	system   string    // the member with the system messages; empty if they are among the messages
+	inner    string    // the member of system with them, if it is an object
 	block    [2]string // what makes an element of a text in it
 	// settings are where the language has a setting under another name; a setting that is not
 	// listed has the same name.
 	settings map[string][]place
 	// encode writes a prompt as a request of the language; nil if it is the prompt's own.
 	encode func(*wire.Request, driver.Target) ([]byte, error)
+	// normal returns a request with the names that this package knows; nil if it has no others.
+	normal func(body []byte) ([]byte, error)
 }
 
 // place is a member of a request.
@@ -57,6 +62,29 @@ func Languages() map[wire.Dialect]*Language {
 				"metadata":         {{name: "metadata", all: true}},
 			},
 			encode: responses.Codec{}.Encode,
+		},
+		wire.Gemini: {
+			messages: "contents", message: [2]string{`{"role":"user","parts":[{"text":`, `}]}`},
+			system: "systemInstruction", inner: "parts", block: [2]string{`{"text":`, `}`},
+			settings: map[string][]place{
+				"max_tokens":        {{name: "generationConfig", inner: "maxOutputTokens"}},
+				"temperature":       {{name: "generationConfig", inner: "temperature"}},
+				"top_p":             {{name: "generationConfig", inner: "topP"}},
+				"stop":              {{name: "generationConfig", inner: "stopSequences"}},
+				"seed":              {{name: "generationConfig", inner: "seed"}},
+				"frequency_penalty": {{name: "generationConfig", inner: "frequencyPenalty"}},
+				"presence_penalty":  {{name: "generationConfig", inner: "presencePenalty"}},
+				"response_format": {
+					{name: "generationConfig", inner: "responseMimeType"},
+					{name: "generationConfig", inner: "responseJsonSchema"},
+					{name: "generationConfig", inner: "responseSchema"},
+				},
+				"reasoning_effort": {{name: "generationConfig", inner: "thinkingConfig"}},
+				"tool_choice":      {{name: "toolConfig"}},
+				"metadata":         nil, // labels of the caller's own are a hint
+			},
+			encode: gemini.Codec{}.EncodePart,
+			normal: googlecaller.CamelCased,
 		},
 	}
 }

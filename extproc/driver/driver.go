@@ -146,7 +146,7 @@ type Header struct {
 // Endpoint is an endpoint of a provider, named by OpenAI's path.
 type Endpoint string
 
-// The endpoints. Messages and CountTokens are Anthropic's and have no path of OpenAI's. Rerank is
+// The endpoints. Messages and CountTokens are Anthropic's, Contents and ContentsCount are Google's, and have no path of OpenAI's. Rerank is
 // Cohere's, and compatible providers have it under this path.
 const (
 	Chat           Endpoint = "/chat/completions"
@@ -163,10 +163,14 @@ const (
 	InputTokens    Endpoint = "/responses/input_tokens"
 	Messages       Endpoint = "/messages"
 	CountTokens    Endpoint = "/messages/count_tokens"
+	Contents       Endpoint = "/generateContent"
+	ContentsCount  Endpoint = "/countTokens"
 )
 
 // IsChat reports whether requests of the endpoint are chats, which can be translated.
-func (e Endpoint) IsChat() bool { return e == Chat || e == Messages || e == Responses }
+func (e Endpoint) IsChat() bool {
+	return e == Chat || e == Messages || e == Responses || e == Contents
+}
 
 // Operation is one request, as far as its address depends on it.
 type Operation struct {

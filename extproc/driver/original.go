@@ -20,8 +20,11 @@ type Original struct {
 // TokenCount returns the response to a request for a count of tokens, in the language of its endpoint.
 func TokenCount(e Endpoint, n int64) []byte {
 	number := strconv.FormatInt(n, 10)
-	if e == InputTokens {
+	switch e { //nolint:exhaustive // the others count nothing
+	case InputTokens:
 		return []byte(`{"object":"response.input_tokens","input_tokens":` + number + `}`)
+	case ContentsCount:
+		return []byte(`{"totalTokens":` + number + `,"promptTokensDetails":[{"modality":"TEXT","tokenCount":` + number + `}]}`)
 	}
 	return []byte(`{"input_tokens":` + number + `}`)
 }

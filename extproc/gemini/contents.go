@@ -103,7 +103,7 @@ func (b *builder) contents() error {
 			return err
 		}
 	}
-	if len(b.out.Contents) == 0 || b.out.Contents[0].Role != roleUser {
+	if !b.part && (len(b.out.Contents) == 0 || b.out.Contents[0].Role != roleUser) {
 		first := content{Role: roleUser, Parts: []part{textPart(firstTurn)}}
 		b.out.Contents = slices.Insert(b.out.Contents, 0, first)
 	}
@@ -120,7 +120,7 @@ func (b *builder) contents() error {
 func sign(parts []part) {
 	for i := range parts {
 		if p := &parts[i]; p.Call != nil {
-			p.Signature = cmp.Or(p.Signature, noSignature)
+			p.Signature = cmp.Or(p.Signature, NoSignature)
 			return
 		}
 	}

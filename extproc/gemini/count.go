@@ -24,7 +24,7 @@ func (c Codec) count(r *driver.Original, t driver.Target) ([]byte, error) {
 		return nil, err
 	}
 	prompt.MaxTokens, t.DropParams = nil, true
-	in, err := c.build(prompt, t)
+	in, err := c.build(prompt, t, false)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (c Codec) count(r *driver.Original, t driver.Target) ([]byte, error) {
 	if !c.Vertex {
 		var whole counted
 		whole.Of.request = *in
-		if whole.Of.Model, err = modelPath(t.Model); err != nil {
+		if whole.Of.Model, err = ModelPath(t.Model); err != nil {
 			return nil, err
 		}
 		out = &whole

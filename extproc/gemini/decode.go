@@ -143,8 +143,7 @@ func callID(response string, candidate, n int, c *looseCall, arguments string) s
 	if c.ID != "" {
 		return c.ID
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %d %d %q %s", response, candidate, n, c.Name, arguments))
-	return "call_" + hex.EncodeToString(sum[:12])
+	return "call_" + digest(fmt.Sprintf("%q %d %d %q %s", response, candidate, n, c.Name, arguments))
 }
 
 // readFinish reads finishReason. A word that is not known ends the response too.
@@ -161,4 +160,10 @@ func readFinish(word string) wire.Finish {
 	// STOP, and what the model has done wrong: MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL,
 	// TOO_MANY_TOOL_CALLS, MALFORMED_RESPONSE.
 	return wire.FinishStop
+}
+
+// digest returns the beginning of a text's hash.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
 }

@@ -24,9 +24,10 @@ type Codec struct {
 	Vertex bool // for Vertex AI, whose requests have no tier of the service
 }
 
-// Serves returns Gemini's language for each chat, and for the other endpoints that Google's models serve.
+// Serves returns Gemini's language for each chat, for the other endpoints that Google's models serve, and for the count of a chat's
+// tokens by callers of that language.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e.IsChat() || e == driver.Embeddings || Rewrites(e) {
+	if e.IsChat() || e == driver.Embeddings || e == driver.ContentsCount || Rewrites(e) {
 		return wire.Gemini, true
 	}
 	return "", false
@@ -40,13 +41,16 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if _, ok := d.Serves(t, op.Endpoint); !ok {
 		return driver.Call{}, driver.NotServed(vendor)
 	}
-	model, err := modelPath(t.Model)
+	model, err := ModelPath(t.Model)
 	if err != nil {
 		return driver.Call{}, err
 	}
 	method := Method(t.Model, op)
-	if op.Endpoint == driver.Embeddings {
+	switch op.Endpoint { //nolint:exhaustive // the others are the model's own
+	case driver.Embeddings:
 		method = ":batchEmbedContents"
+	case driver.ContentsCount:
+		method = ":countTokens"
 	}
 	var headers []driver.Header
 	if !t.APIKey.IsEmpty() {
@@ -84,8 +88,8 @@ func isVersion(segment string) bool {
 	return rest == "" || rest == "beta" || rest == "alpha"
 }
 
-// modelPath returns the path of a model: one segment, whatever is in its name, below its collection.
-func modelPath(model string) (string, error) {
+// ModelPath returns the path of a model: one segment, whatever is in its name, below its collection.
+func ModelPath(model string) (string, error) {
 	collection, name, ok := strings.Cut(model, "/")
 	if !ok {
 		collection, name = "models", model

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // embeddingsRequest is OpenAI's request for embeddings, with what Google's has besides.
@@ -40,8 +41,15 @@ type Embeddings struct {
 	Dimensions jsontext.Value
 }
 
-// ReadEmbeddings reads OpenAI's request for embeddings.
+// ReadEmbeddings reads a request for embeddings in OpenAI's form, with what callers of Google's own form have added.
 func ReadEmbeddings(r *driver.Original, t driver.Target) (Embeddings, error) {
+	var google struct { // of callers of Google's own form, as package googleembed writes it
+		TaskType string `json:"task_type"`
+		Title    string `json:"title"`
+	}
+	if raw := r.Facts.Raw(splice.GoogleEmbedding); raw != nil && json.Unmarshal(raw, &google) != nil {
+		return Embeddings{}, fault.Field("google_embedding", "invalid_type", "google_embedding must be an object with task_type and title.")
+	}
 	var in embeddingsRequest
 	if err := json.Unmarshal(r.Members().Append(nil), &in); err != nil {
 		return Embeddings{}, fault.New(fault.Malformed, "invalid_json", "The body is not a request for embeddings.")
@@ -57,6 +65,12 @@ func ReadEmbeddings(r *driver.Original, t driver.Target) (Embeddings, error) {
 	if out.TaskType == nil {
 		out.TaskType = given(in.OwnType)
 	}
+	if t := google.TaskType; t != "" {
+		out.TaskType, _ = jsontext.AppendQuote(nil, t) // it has been read as JSON, so it is valid
+	}
+	if t := google.Title; t != "" {
+		out.Title, _ = jsontext.AppendQuote(nil, t)
+	}
 	return out, nil
 }
 
@@ -66,7 +80,7 @@ func embed(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
 	if err != nil {
 		return driver.Rewritten{}, err
 	}
-	model, err := modelPath(t.Model)
+	model, err := ModelPath(t.Model)
 	if err != nil {
 		return driver.Rewritten{}, err
 	}

@@ -49,13 +49,24 @@ type builder struct {
 	in     *wire.Request
 	target driver.Target
 	vertex bool // Vertex AI neither shows the calls of its own tools nor takes them back
+	part   bool // the messages become a part of another request
 	out    request
 	calls  map[string]pastCall // of the history, by id
 }
 
 // Encode writes a request for generateContent. The model is in its path.
 func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
-	out, err := c.build(in, t)
+	return c.encoded(in, t, false)
+}
+
+// EncodePart is Encode for messages that become a part of another request: no turn is added before them.
+func (c Codec) EncodePart(in *wire.Request, t driver.Target) ([]byte, error) {
+	return c.encoded(in, t, true)
+}
+
+// encoded is Encode, or EncodePart for a part.
+func (c Codec) encoded(in *wire.Request, t driver.Target, part bool) ([]byte, error) {
+	out, err := c.build(in, t, part)
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +77,15 @@ func (c Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	return body, nil
 }
 
-// build makes a request for generateContent.
-func (c Codec) build(in *wire.Request, t driver.Target) (*request, error) {
-	b := &builder{in: in, target: t, vertex: c.Vertex, calls: map[string]pastCall{}}
+// build makes a request for generateContent, or of a part of one.
+func (c Codec) build(in *wire.Request, t driver.Target, part bool) (*request, error) {
+	b := &builder{in: in, target: t, vertex: c.Vertex, part: part, calls: map[string]pastCall{}}
 	for _, step := range []func() error{b.lacking, b.members, b.contents, b.tools, b.format, b.speech, b.sampling} {
 		if err := step(); err != nil {
 			return nil, err
 		}
 	}
-	if b.reasoning(); c.Vertex {
+	if b.reasoning(); b.vertex {
 		b.out.ServiceTier = ""
 	}
 	return &b.out, nil
@@ -101,7 +112,11 @@ func (b *builder) lacking() error {
 // drops hints of other languages, and rejects the rest. A member that is not listed is never
 // passed: cachedContent could name what another tenant has stored in the account.
 func (b *builder) members() error {
-	for _, f := range b.in.Extra {
+	members, err := driver.Extra(b.in, b.target, vendor)
+	if err != nil {
+		return err
+	}
+	for _, f := range members {
 		switch f.Name {
 		case "top_k", "topK":
 			b.out.Generation.TopK = f.Value

@@ -139,6 +139,28 @@ func goldens(t *testing.T) []judged {
 			}
 		}
 	}
+	return append(out, answers(t)...)
+}
+
+// answers returns what callers of Google's language get, by the golden files.
+func answers(t *testing.T) []judged {
+	t.Helper()
+	files, err := filepath.Glob("../provider/testdata/contents/*/*.txtar")
+	if err != nil || len(files) < 40 {
+		t.Fatalf("there are %d golden files: %v", len(files), err)
+	}
+	var out []judged
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range archive.Files {
+			if head, body, _ := strings.Cut(string(f.Data), "\n\n"); f.Name == "answer.http" {
+				out = append(out, responses(strings.TrimPrefix(file, "../provider/testdata/"), head, body)...)
+			}
+		}
+	}
 	return out
 }
 

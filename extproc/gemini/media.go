@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -19,10 +20,6 @@ type fileData struct {
 	URI      string `json:"fileUri"`
 }
 
-// filesHost is where the files of the account are. All callers of the gateway share the account, so
-// none may name a file there.
-const filesHost = "generativelanguage.googleapis.com"
-
 // mediaParts writes an image, audio or a document of the i-th message, after what the model should
 // know of it.
 func mediaParts(p *wire.Part, i int) ([]part, error) {
@@ -34,26 +31,16 @@ func mediaParts(p *wire.Part, i int) ([]part, error) {
 	switch {
 	case m.ID != "" && p.Kind == wire.AudioPart:
 		return nil, driver.Unsendable(placeOf(p, i), "the audio of an earlier response", vendor)
-	case m.ID != "", isOwnFile(m.URL):
+	case m.ID != "", contents.IsStored(m.URL):
 		return nil, driver.Unsendable(placeOf(p, i), "a file by its id", vendor)
 	case m.URL != "":
-		return append(out, part{File: &fileData{MimeType: typeOfURL(m), URI: m.URL}}), nil
+		return append(out, part{File: &fileData{MimeType: TypeOfURL(m), URI: m.URL}}), nil
 	}
 	return append(out, part{Inline: &blob{MimeType: typeOfData(p), Data: m.Data}}), nil
 }
 
-// isOwnFile reports whether an address is that of a file of the account.
-func isOwnFile(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return address != ""
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	return host == filesHost || strings.HasSuffix(host, "."+filesHost)
-}
-
-// typeOfURL returns the MIME type of a file elsewhere; empty if the provider must find out.
-func typeOfURL(m *wire.Media) string {
+// TypeOfURL returns the MIME type of a file elsewhere; empty if the provider must find out.
+func TypeOfURL(m *wire.Media) string {
 	if m.Type != "" {
 		return m.Type
 	}

@@ -11,16 +11,16 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// noSignature stands for the signature of a call that another provider made, or that was lost:
+// NoSignature stands for the signature of a call that another provider made, or that was lost:
 // models that require one accept it. See https://ai.google.dev/gemini-api/docs/thought-signatures.
-const noSignature = "skip_thought_signature_validator"
+const NoSignature = "skip_thought_signature_validator"
 
-// proofOf returns the proof of a signature on the call of that id, or on a text if the id is empty.
-func proofOf(call, signature string) string {
+// ProofOf returns the proof of a signature on the call of that id, or on a text if the id is empty.
+func ProofOf(call, signature string) string {
 	return wire.Mark(wire.Gemini, call+":"+signature)
 }
 
-// readProof returns the parts of what proofOf made; not ok if another language's provider made it.
+// readProof returns the parts of what ProofOf made; not ok if another language's provider made it.
 func readProof(proof string) (call, signature string, ok bool) {
 	own, ok := wire.Unmark(wire.Gemini, proof)
 	at := strings.LastIndexByte(own, ':') // a signature is base64, an id may be anything

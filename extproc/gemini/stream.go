@@ -182,7 +182,7 @@ func (s *stream) part(dst []wire.Chunk, c *candidate, p *loosePart) ([]wire.Chun
 		dst = append(dst, wire.Chunk{Index: c.index, Text: p.Text})
 	}
 	if p.Signature != "" {
-		dst = append(dst, wire.Chunk{Index: c.index, Block: &wire.Thinking{Redacted: proofOf("", p.Signature)}})
+		dst = append(dst, wire.Chunk{Index: c.index, Block: &wire.Thinking{Redacted: ProofOf("", p.Signature)}})
 	}
 	return dst, nil
 }
@@ -192,7 +192,7 @@ func (s *stream) call(dst []wire.Chunk, c *candidate, p *loosePart) []wire.Chunk
 	arguments := argumentsOf(p.Call.Args)
 	id := callID(s.id, c.index, c.calls, p.Call, arguments)
 	if p.Signature != "" {
-		block := &wire.Thinking{Redacted: proofOf(id, p.Signature)}
+		block := &wire.Thinking{Redacted: ProofOf(id, p.Signature)}
 		if len(c.thoughts) > 0 {
 			block = &wire.Thinking{Text: string(c.thoughts), Signature: block.Redacted}
 		}

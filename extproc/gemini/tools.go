@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/googleschema"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -75,7 +76,7 @@ func (b *builder) function(t *wire.Tool) functionDeclaration {
 	case b.target.Features.JSONSchema:
 		out.JSONSchema = t.Schema
 	default:
-		if schema := reduced(t.Schema); hasProperties(schema) {
+		if schema := googleschema.Reduced(t.Schema); googleschema.HasProperties(schema) {
 			out.Parameters = schema
 		}
 	}
@@ -155,7 +156,7 @@ func (b *builder) format() error {
 	case b.target.Features.JSONSchema:
 		g.JSONSchema = f.Schema
 	default:
-		g.Schema = reduced(f.Schema)
+		g.Schema = googleschema.Reduced(f.Schema)
 	}
 	return nil
 }

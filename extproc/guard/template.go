@@ -48,8 +48,9 @@ func (t *template) read(e *splice.Event, x *texts.Text, all []texts.Text, flow *
 	t.raw = append(append(t.raw, e.Data[from:]...), "\n\n"...)
 }
 
-// build makes a chunk of OpenAI's chats or completions that brings nothing but the text.
+// build makes a chunk of OpenAI's chats or completions, or an event of Gemini's, that brings nothing but the text.
 func (t *template) build(e *splice.Event, x *texts.Text) {
+	list, usage := "choices", "usage"
 	choice := `[{"index":` + strconv.Itoa(x.Choice)
 	before, after := `,"delta":{"`+member(e.Data, x.Off)+`":"`, `"},"finish_reason":null}]`
 	switch {
@@ -59,9 +60,16 @@ func (t *template) build(e *splice.Event, x *texts.Text) {
 		before, after = `,"text":"`, `","logprobs":null,"finish_reason":null}]`
 	}
 	o := splice.ReadObject(e.Data)
-	o.Remove("usage")
+	if o.Get("candidates") != nil {
+		list, usage = "candidates", "usageMetadata"
+		before, after = `,"content":{"parts":[{"text":"`, `"}],"role":"model"}}]`
+		if x.Kind == texts.Reasoning {
+			after = `","thought":true}],"role":"model"}}]`
+		}
+	}
+	o.Remove(usage)
 	const mark = "\x00"
-	o.Set("choices", []byte(choice+before+mark+after))
+	o.Set(list, []byte(choice+before+mark+after))
 	chunk := o.Append(nil)
 	at := bytes.IndexByte(chunk, 0)
 	t.raw = append(append(t.raw[:0], "data: "...), chunk[:at]...)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/credential"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/trace"
 )
 
@@ -67,6 +68,9 @@ func vendorOf(name string) (provider string, ok bool) {
 	return "", false
 }
 
+// googleLanguage is the language of the callers that may send their key in the query.
+const googleLanguage = "gemini"
+
 // maxVendorHeaders bounds the vendors' headers of a request. Further ones are not sent on.
 const maxVendorHeaders = 40
 
@@ -81,7 +85,9 @@ func (in *Headers) Add(name, value []byte) {
 	switch string(name) {
 	case ":path":
 		path, query, _ := bytes.Cut(value, []byte("?"))
-		in.Path, in.Query = string(path), string(query)
+		if in.Path, in.Query = string(path), string(query); strings.Contains(in.Query, credential.QueryGoogle+"=") && dataplane.Language(in.Path) == googleLanguage {
+			in.Credentials.AddQuery(in.Query)
+		}
 	case credential.HeaderAuthorization:
 		in.Credentials.Add(credential.HeaderAuthorization, string(value))
 	case credential.HeaderAnthropic:
@@ -151,6 +157,18 @@ func (in *Headers) ForwardedQuery() string {
 		out = append(out, pair)
 	}
 	return strings.Join(out, "&")
+}
+
+// WithQuery adds what of the query goes on to a provider's path.
+func (in *Headers) WithQuery(path string) string {
+	if in.Query == "" || strings.Contains(path, "?") {
+		return path
+	}
+	query := in.ForwardedQuery()
+	if query == "" {
+		return path
+	}
+	return path + "?" + query
 }
 
 // addOption takes a header with an option of the gateway.

@@ -26,10 +26,12 @@ func CutEvents() string {
 			continue
 		}
 		event := languages()[row.Language].Stream(dialect.Meta{}).Fail(nil, CutOff())
-		for _, field := range []string{row.Path, strings.Join(lastLines(driver.Endpoint(row.Path)), "|"), string(event)} {
-			b.WriteString(field + endOfField)
+		for _, end := range row.PathEnds() {
+			for _, field := range []string{end, strings.Join(lastLines(driver.Endpoint(row.Path)), "|"), string(event)} {
+				b.WriteString(field + endOfField)
+			}
+			b.WriteString(endOfRecord)
 		}
-		b.WriteString(endOfRecord)
 	}
 	return b.String()
 }
@@ -43,6 +45,8 @@ func lastLines(e driver.Endpoint) []string {
 		return []string{"event: message_stop\n", "event: error\n"}
 	case driver.Responses:
 		return []string{"event: response.completed\n", "event: response.incomplete\n", "event: response.failed\n"}
+	case "/streamGenerateContent":
+		return []string{`data: {"usageMetadata":`, failed}
 	case driver.Images:
 		return []string{"event: image_generation.completed\n", failed}
 	case driver.ImageEdits:

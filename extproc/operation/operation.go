@@ -3,7 +3,6 @@ package operation
 import (
 	"strings"
 
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/dataplane"
@@ -23,6 +22,16 @@ type Operation struct {
 	Response string // media type
 	Stream   string // media type
 	Streamed string // content type that the caller's stream has
+	// PathStreams says that all responses are streams, by the path. They are arrays of JSON unless the
+	// query asks for events.
+	PathStreams bool
+	// Caller is the language of callers whose requests have another form than Language: Into makes one of
+	// Language of them, for the model that the path names, and Outof the caller's response of one of Language.
+	// nil if there is no such form.
+	Caller dialect.Dialect
+	Into   func(body []byte, model string) ([]byte, error)
+	Outof  func(body []byte) ([]byte, error) // may be nil: the response has the form of Language
+
 	Reader
 }
 
@@ -32,6 +41,9 @@ type Reader struct {
 	Texts texts.Reader                                      // finds the texts in requests, responses and events
 	Reply func(body []byte, facts *splice.ReplyFacts) error // reads a whole response
 	Event func(data []byte, facts *splice.ChunkFacts) error // reads an event; nil if no response is a stream
+	// Edits appends to edits, which are in order, those that a request needs whose bytes are passed on to a provider's
+	// model; may be nil.
+	Edits func(edits []splice.Edit, body []byte, model string) []splice.Edit
 
 	// Of operations other than chats: Check returns why a response cannot be what was requested,
 	// and Units what the request uses besides tokens. Both may be nil.
@@ -82,15 +94,46 @@ func (o *Operation) Answers(media string, inPieces bool) bool {
 
 // Vendor returns the provider whose clients send the operation's requests.
 func (o *Operation) Vendor() string {
-	if o.Language.Name() == wire.Anthropic {
+	switch o.Language.Name() { //nolint:exhaustive // the others are OpenAI's
+	case wire.Anthropic:
 		return "anthropic"
+	case wire.Gemini:
+		return "gemini"
 	}
 	return "openai"
 }
 
 // Counts reports whether the response is a count of the request's tokens.
 func (o *Operation) Counts() bool {
-	return o.Endpoint == driver.CountTokens || o.Endpoint == driver.InputTokens
+	return o.Endpoint == driver.CountTokens || o.Endpoint == driver.InputTokens || o.Endpoint == driver.ContentsCount
+}
+
+// StreamType returns the content type of a caller's stream, which may be an array of JSON.
+func (o *Operation) StreamType(array bool) string { //nolint:revive // the form of the stream, not a mode
+	if array {
+		return o.Response + "; charset=utf-8"
+	}
+	return o.Streamed
+}
+
+// Structured reports whether the content of a response is JSON, by the form that its request asks for.
+func (o *Operation) Structured(request []byte) bool {
+	for _, path := range [...][]string{
+		{"response_format", "type"},
+		{"text", "format", "type"},
+		{"output_config", "format", "type"},
+		{"output_format", "type"},
+		{"generationConfig", "responseMimeType"},
+		{"generation_config", "response_mime_type"},
+		{"generationConfig", "response_mime_type"},
+	} {
+		switch string(splice.Lookup(request, path...)) {
+		case "", `"text"`, `"text/plain"`, "null":
+		default:
+			return true
+		}
+	}
+	return false
 }
 
 // Composes reports whether a prompt can be put into the operation's requests.
@@ -116,17 +159,10 @@ func (o *Operation) ReplyID(request id.Request) string {
 		prefix = "resp_"
 	case driver.Completions:
 		prefix = "cmpl-"
+	case driver.Contents:
+		prefix = ""
 	}
 	return prefix + strings.TrimPrefix(string(request), "req_")
-}
-
-// ErrorBody returns the body of an error in the language of the operation's callers; in OpenAI's
-// for a path without an operation.
-func (o *Operation) ErrorBody(e *fault.Error, request string) []byte {
-	if o == nil {
-		return e.OpenAI()
-	}
-	return o.Language.EncodeError(e, request)
 }
 
 // Hears reports whether the operation reads sound.

@@ -2,11 +2,14 @@ package operation
 
 import (
 	"net/url"
+	"slices"
 
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -31,10 +34,16 @@ func readers() map[string]Reader {
 			r.Scan, r.Texts, r.Reply, r.Event = splice.ScanModel, texts.Responses(), splice.Response, splice.ResponseEvent
 		}),
 		dataplane.MessagesCount: {
-			Scan: splice.Scan, Texts: texts.Messages(), Reply: splice.TokenCount, Decode: anthropic.DecodePrompt, Free: true,
+			Scan: splice.Scan, Texts: texts.Messages(), Reply: counted("input_tokens"), Decode: anthropic.DecodePrompt, Free: true,
 		},
 		dataplane.ResponsesCount: {
-			Scan: splice.ScanModel, Texts: texts.Responses(), Reply: splice.TokenCount, Decode: responses.Dialect{}.DecodeRequest, Free: true,
+			Scan: splice.ScanModel, Texts: texts.Responses(), Reply: counted("input_tokens"), Decode: responses.Dialect{}.DecodeRequest, Free: true,
+		},
+		dataplane.Contents: {
+			Scan: contents.Scan, Texts: texts.Contents(), Reply: googlecaller.Reply, Event: googlecaller.Event, Edits: googlecaller.WithoutSealed,
+		},
+		dataplane.ContentsCount: {
+			Scan: contents.ScanCount, Texts: texts.Contents(), Reply: counted("totalTokens"), Edits: googlecaller.CountEdits, Decode: googlecaller.DecodeCount, Free: true,
 		},
 		dataplane.Completions: with(chat, func(r *Reader) {
 			r.Scan, r.Texts = splice.ScanInputs(splice.Prompt), texts.Completions()
@@ -73,10 +82,11 @@ func languages() map[string]dialect.Dialect {
 		string(wire.Completions): openai.Completions{},
 		string(wire.Anthropic):   anthropic.Dialect{},
 		string(wire.Responses):   responses.Dialect{},
+		string(wire.Gemini):      googlecaller.Dialect{},
 	}
 }
 
-// Table has the operations by path. It does not change.
+// Table has the operations by path, and by form and path for other forms of their bodies. It does not change.
 type Table map[string]*Operation
 
 // NewTable returns all operations.
@@ -85,26 +95,40 @@ func NewTable() Table {
 	for _, row := range dataplane.Operations() {
 		op := &Operation{
 			CallType: row.CallType, Language: languages()[row.Language], Endpoint: driver.Endpoint(row.Path),
-			Request: row.Request, Response: row.Response, Stream: row.Stream, Streamed: row.Stream + "; charset=utf-8", Reader: readers()[row.CallType],
+			Request: row.Request, Response: row.Response, Stream: row.Stream, Streamed: row.Stream + "; charset=utf-8",
+			PathStreams: row.Streams, Reader: readers()[row.CallType],
 		}
-		for _, path := range row.Paths() {
+		if op.PathStreams {
+			op.Endpoint = driver.Contents
+		}
+		for _, path := range slices.Concat([]string{row.Path}, row.Paths(), row.Aliases()) {
 			out[path] = op
 		}
 	}
+	out.addForms()
 	return out
 }
 
-// At returns the operation of a path, and the model that the path names; nil if there is none.
-func (t Table) At(path string) (op *Operation, model string) {
-	if op = t[path]; op != nil {
-		return op, ""
-	}
-	name, rest, ok := dataplane.PathModel(path)
-	if !ok {
-		return nil, ""
-	}
-	if text, err := url.PathUnescape(name); err == nil {
-		name = text
-	}
-	return t[rest], name
+// Match is what a path asks for.
+type Match struct {
+	*Operation        // nil if no operation has the path
+	Model      string // that the path names; empty if it names none
 }
+
+// At returns the operation of a path.
+func (t Table) At(path string) Match {
+	if op := t[path]; op != nil && op.pathIsExact() {
+		return Match{Operation: op}
+	}
+	f, ok := dataplane.Find(path)
+	if !ok {
+		return Match{}
+	}
+	if text, err := url.PathUnescape(f.Model); err == nil {
+		f.Model = text
+	}
+	return Match{t[f.Form+f.Path], f.Model}
+}
+
+// pathIsExact reports whether the operation has exact paths. The others have the model in them.
+func (o *Operation) pathIsExact() bool { return o.Language.Name() != wire.Gemini && o.Caller == nil }

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
@@ -96,8 +95,8 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !call.Bare {
-		call.Path = x.withQuery(call.Path, a)
+	if !call.Bare && x.sameDialect(a) && x.Facts.PathModel == "" && x.op.Caller == nil { // else the query is of the path's form
+		call.Path = x.Inbound.WithQuery(call.Path)
 	}
 	if err := p.sign(a, &call, m, t); err != nil {
 		return nil, err
@@ -167,19 +166,6 @@ func (x *Exchange) appendVendor(dst []message.Header, a *Attempt) []message.Head
 	return dst
 }
 
-// withQuery adds the caller's query to a provider's path, if the provider has the caller's
-// language. A path that names the model is of Azure's form, and so is its query.
-func (x *Exchange) withQuery(path string, a *Attempt) string {
-	if x.Inbound.Query == "" || !x.sameDialect(a) || x.Facts.PathModel != "" || strings.Contains(path, "?") {
-		return path
-	}
-	query := x.Inbound.ForwardedQuery()
-	if query == "" {
-		return path
-	}
-	return path + "?" + query
-}
-
 // canonical is canonicalLocked for callers without the lock.
 func (p *Pipeline) canonical(x *Exchange) (*wire.Request, error) {
 	x.mu.Lock()
@@ -192,6 +178,9 @@ func (p *Pipeline) canonicalLocked(x *Exchange) (*wire.Request, error) {
 	if x.mu.request == nil && x.mu.rejected == nil {
 		if x.mu.request, x.mu.rejected = x.op.Language.DecodeRequest(x.withoutExtensions()); x.mu.rejected == nil {
 			x.mu.reasoned = p.sealer.Restore(&x.Principal, x.mu.request)
+			if x.Facts.OwnModel {
+				x.mu.request.Model, x.mu.request.Stream = x.Facts.Model, x.Facts.Stream
+			}
 		}
 	}
 	return x.mu.request, x.mu.rejected
@@ -224,6 +213,9 @@ func (p *Pipeline) splices(x *Exchange, a *Attempt, t driver.Target) []splice.Ed
 	edits := x.Facts.Edits(nil, &plan)
 	if x.op.Endpoint.IsChat() {
 		edits = p.sealer.AppendCalls(edits, &x.Principal, x.Body)
+	}
+	if x.op.Edits != nil {
+		edits = x.op.Edits(edits, x.Body, d.Model)
 	}
 	return edits
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/compose"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/message"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // compose puts the prompt that the request names into its body. All stages after it, and each
@@ -121,7 +120,7 @@ func (*Pipeline) rendered(x *Exchange, terms *tenancy.PromptTerms) (*compose.Pro
 	}
 	x.prompt = usage.Prompt{ID: choice.Prompt.ID, Version: choice.Version.Number, Label: choice.Label}
 	x.promptName = choice.Prompt.Name
-	out := &compose.Prompt{Before: chatMessages(rendered.Before), After: chatMessages(rendered.After)}
+	out := &compose.Prompt{Before: compose.Messages(rendered.Before), After: compose.Messages(rendered.After)}
 	for _, s := range rendered.Config {
 		out.Settings = append(out.Settings, compose.Setting(s))
 	}
@@ -160,29 +159,6 @@ func (x *Exchange) promptReader() resource.Who {
 	return resource.Who{Organization: own, MaySee: func(owner id.Organization) bool {
 		return owner == "" || owner == own || x.Principal.Role() == tenancy.RoleProxyAdmin
 	}}
-}
-
-// chatMessages writes messages as OpenAI's chats have them.
-func chatMessages(turns []prompts.Turn) []byte {
-	size := 0
-	for i := range turns {
-		size += len(turns[i].Content) + len(turns[i].Whole) + len(`{"role":"developer","content":},`)
-	}
-	out := make([]byte, 0, size)
-	for i := range turns {
-		if i > 0 {
-			out = append(out, ',')
-		}
-		t := &turns[i]
-		if t.Whole != nil {
-			out = append(out, t.Whole...)
-			continue
-		}
-		out = splice.Quote(append(out, `{"role":`...), t.Role)
-		out = append(append(out, `,"content":`...), t.Content...)
-		out = append(out, '}')
-	}
-	return out
 }
 
 // composeTarget returns for which model a prompt is written in the caller's language: the first

@@ -7,15 +7,13 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/metering"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// decode finds the operation and reads the request's fields. The body is scanned once and
+// decode reads the request's fields. The body is scanned once and
 // not decoded: same-dialect traffic needs no more.
 func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
-	if x.op == nil {
-		return fault.New(fault.NotFound, "", "No operation has this path.")
-	}
 	if len(x.Body) == 0 {
 		return errEmptyBody()
 	}
@@ -25,6 +23,9 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 			return err
 		}
 		x.Facts.Boundary = boundary
+	}
+	if err := x.intoRow(); err != nil {
+		return err
 	}
 	x.Facts.NoModel = x.op.Composes() // a prompt may set it
 	if err := x.scan(); err != nil {
@@ -51,8 +52,7 @@ func errEmptyBody() error {
 	return fault.New(fault.Malformed, "invalid_json", "The body is empty; send a model and what the model is to work on.")
 }
 
-// media rejects a body of another form than the operation's requests, before it is read.
-// decode rejects an unknown path.
+// media rejects an unknown path, and a body of another form than the operation's requests, before it is read.
 func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	in := &x.Inbound
 	if enc := strings.TrimSpace(in.Encoding); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -62,7 +62,7 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 		}
 	}
 	if x.op == nil {
-		return nil
+		return operation.Unknown(in.Path)
 	}
 	form := &x.op.Request
 	media, params, _ := strings.Cut(in.ContentType, ";")

@@ -25,6 +25,7 @@
 //	accept    | receive.go   | a whole response         | -                               | upstream
 //	translate | receive.go   | "                        | response: body, usage           | upstream
 //	screen    | guard.go     | "                        | response: body                  | blocked, unavailable
+//	form      | native.go    | "                        | response: body                  | upstream
 //	record    | receive.go   | "                        | usage events                    | unavailable
 //	address   | receive.go   | "                        | response: headers               | never
 //	accept    | receive.go   | the head of a stream     | -                               | upstream

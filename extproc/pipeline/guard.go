@@ -201,7 +201,7 @@ func (p *Pipeline) screen(ctx context.Context, x *Exchange) error {
 	if x.op.Hears() && r.head.Media != x.op.Response { // text or subtitles
 		out, err = x.guardrails.Plain(ctx, r.out)
 	} else {
-		out, err = x.guardrails.Answer(ctx, x.op.Texts, r.out, x.structured())
+		out, err = x.guardrails.Answer(ctx, x.op.Texts, r.out, x.op.Structured(x.Facts.Document()))
 	}
 	p.since(&x.guardTime.response, start)
 	if err != nil {
@@ -219,18 +219,6 @@ func (p *Pipeline) stopped(x *Exchange, o *Outcome, err error) *fault.Error {
 	o.Kind, o.Code = journal.Success, codeOf(e)
 	p.blocked(x, e)
 	return e
-}
-
-// structured reports whether the response's content is JSON, by the form that the request asks for.
-func (x *Exchange) structured() bool {
-	for _, path := range [...][]string{{"response_format", "type"}, {"text", "format", "type"}, {"output_config", "format", "type"}, {"output_format", "type"}} {
-		switch string(splice.Lookup(x.Facts.Document(), path...)) {
-		case "", `"text"`, "null":
-		default:
-			return true
-		}
-	}
-	return false
 }
 
 // headerGuardrails is the header of a response that names the guardrails that were applied.

@@ -16,11 +16,11 @@ import (
 // Ids that callers get instead of a provider's; see package sealed.
 
 // sealsCalls reports whether the caller sends the ids of calls back. Messages and responses have members for reasoning, too, but
-// not all of their clients keep them.
+// not all of their clients keep them. Package gemini moves a sealed id to the signature of its call.
 func (x *Exchange) sealsCalls() bool {
 	language := x.op.Language.Name()
 	if language != wire.OpenAI {
-		return language == wire.Anthropic || language == wire.Responses
+		return language == wire.Anthropic || language == wire.Responses || language == wire.Gemini
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

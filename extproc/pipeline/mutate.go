@@ -8,6 +8,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/message"
+	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -37,7 +38,7 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Body = e.OpenAI()
 	} else {
 		e = x.withCallersID(e)
-		im.Body = x.op.ErrorBody(e, string(x.ID))
+		im.Body = operation.Match{Operation: x.op}.ErrorBody(e, x.Inbound.Path, string(x.ID))
 		im.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(im.Set)))
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)

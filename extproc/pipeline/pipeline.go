@@ -156,6 +156,7 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"accept", p.accept},
 		{"translate", p.translate},
 		{"screen", p.screen}, // nothing is recorded or sent yet
+		{"form", p.form},
 		{"record", p.record},
 		{"address", p.address},
 	}

@@ -138,7 +138,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 		o.FinishReason = string(reply.Choices[n-1].Finish)
 	}
 	if !o.Usage.Known() {
-		o.Text = generated(reply)
+		o.Text = reply.Generated()
 		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
 	}
 	p.sealCalls(x, reply)
@@ -204,22 +204,6 @@ func (p *Pipeline) renamed(x *Exchange, f *splice.ReplyFacts, body []byte) []byt
 	return splice.Apply(nil, body, edits)
 }
 
-// generated returns all text of a response, for counting.
-func generated(r *wire.Response) []byte {
-	var out []byte
-	for i := range r.Choices {
-		c := &r.Choices[i]
-		out = append(append(out, c.Text...), c.Refusal...)
-		for j := range c.Thinking {
-			out = append(out, c.Thinking[j].Text...)
-		}
-		for j := range c.ToolCalls {
-			out = append(append(out, c.ToolCalls[j].Name...), c.ToolCalls[j].Arguments...)
-		}
-	}
-	return out
-}
-
 // unquoted returns a JSON string without its quotes, for names without escapes.
 func unquoted(raw []byte) string { return strings.Trim(string(raw), `"`) }
 
@@ -267,12 +251,12 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 		e.Remove = append(e.Remove, headerContentLength)
 	case r.inPieces:
 		e.Set = append(e.Set,
-			message.Header{Name: headerContentType, Value: x.op.Streamed},
+			message.Header{Name: headerContentType, Value: x.op.StreamType(x.array)},
 			message.Header{Name: "cache-control", Value: "no-cache"},
 			message.Header{Name: "x-accel-buffering", Value: "no"})
 		e.Remove = append(e.Remove, headerContentLength)
 	default:
-		if events, ok := x.asEvents(r.out); ok {
+		if events, ok := x.op.AsEvents(&x.Facts, r.out); ok && x.rewritten() {
 			r.out, r.media = events, x.op.Streamed
 		}
 		e.Set = append(e.Set,

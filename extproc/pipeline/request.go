@@ -28,7 +28,7 @@ func (p *Pipeline) Begin(ctx context.Context, x *Exchange) error {
 	if x.ID == "" {
 		x.ID = id.NewRequest()
 	}
-	x.op, x.Facts.PathModel = p.operations.At(x.Inbound.Path)
+	p.match(x)
 	err := p.run(ctx, x, p.entry)
 	if err == nil && x.Inbound.Empty {
 		err = errEmptyBody()

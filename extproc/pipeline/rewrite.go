@@ -100,16 +100,3 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	r.out = o.Append(nil)
 	return nil
 }
-
-// asEvents returns a whole transcription as the stream that the caller requested, if its provider has rewritten
-// it and cannot stream: one event with the text, and the last one. whole is JSON.
-func (x *Exchange) asEvents(whole []byte) ([]byte, bool) {
-	text := splice.Lookup(whole, "text")
-	format, err := x.Facts.Text(splice.ResponseFormat)
-	if !x.op.Hears() || x.op.Stream == "" || !x.Facts.Stream || !x.rewritten() || text == nil || err != nil || format != "" && format != "json" {
-		return nil, false
-	}
-	out := append(append([]byte(`data: {"type":"transcript.text.delta","delta":`), text...), "}\n\n"...)
-	out = append(append(out, `data: {"type":"transcript.text.done","text":`...), text...)
-	return append(out, "}\n\n"...), true // events report tokens, and no seconds
-}

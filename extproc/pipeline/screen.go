@@ -19,7 +19,7 @@ func (p *Pipeline) openScreen(r *Relay) {
 	if !x.guardrails.Post() || r.raw {
 		return
 	}
-	r.screen = x.guardrails.NewStream(x.op.Texts, x.structured())
+	r.screen = x.guardrails.NewStream(x.op.Texts, x.op.Structured(x.Facts.Document()))
 	r.silent = p.deps.Now()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/framing"
@@ -43,6 +44,9 @@ type Relay struct {
 	alias string // the model's name as JSON, which replaces the provider's
 	data  []byte // scratch
 
+	tail  []byte          // an event that may be the last one: it leaves with the next, or after the settle
+	array *contents.Array // nil unless the caller gets the events as an array
+
 	screen  *guard.Stream   // nil if no guardrail examines the response
 	events  splice.Splitter // of what goes to the caller
 	outside []byte          // scratch
@@ -70,6 +74,9 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.Language.Stream(meta)
+	if x.array {
+		r.array = &contents.Array{}
+	}
 	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.Media != x.op.Stream
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
@@ -89,13 +96,17 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 // is the piece itself. What it returns is valid until the next call. For the end of the response
 // it waits until the cost is on disk; an error withholds the end.
 func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	out, same = r.feed(ctx, piece)
+	if out, same = r.feed(ctx, piece); r.array != nil {
+		out, same = r.array.Add(out), false
+	}
 	return out, same, r.record(ctx)
 }
 
 // Last is Piece for the piece that ends the stream.
 func (r *Relay) Last(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	out, same = r.last(ctx, piece)
+	if out, same = r.last(ctx, piece); r.array != nil {
+		out, same = r.array.End(out), false
+	}
 	return out, same, r.record(ctx)
 }
 
@@ -206,6 +217,7 @@ func (r *Relay) keep(e *splice.Event) {
 
 // event handles one event.
 func (r *Relay) event(e *splice.Event) {
+	r.release()
 	switch {
 	case r.done:
 		r.diverge() // nothing follows the last event
@@ -299,7 +311,29 @@ func (r *Relay) pass(e *splice.Event) {
 		r.ended = true
 		r.finish()
 	}
+	if r.x.op.Endpoint == driver.Contents && f.FinishReason != "" {
+		r.withhold(e)
+		return
+	}
 	r.rewrite(e)
+}
+
+// withhold keeps an event of a stream without a mark of its end, which may be the last one: until the next event,
+// or until the request is settled.
+func (r *Relay) withhold(e *splice.Event) {
+	r.diverge()
+	before := len(r.out)
+	r.rewrite(e)
+	r.tail = append(r.tail, r.out[before:]...)
+	r.out = r.out[:before]
+}
+
+// release sends what is withheld.
+func (r *Relay) release() {
+	if len(r.tail) > 0 {
+		r.diverge()
+		r.out, r.tail = append(r.out, r.tail...), r.tail[:0]
+	}
 }
 
 // rewrite sends an event with the caller's name for the model, and the caller's ids. It removes usage that the
@@ -402,6 +436,7 @@ func (r *Relay) finish() {
 	if r.done {
 		return
 	}
+	r.release()
 	if r.outcome.FinishReason == "" && !r.ended && (r.decoder == nil || !r.decoder.Complete()) {
 		r.fail(operation.CutOff())
 		return

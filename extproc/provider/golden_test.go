@@ -28,6 +28,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/eventstream"
+	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -61,6 +62,7 @@ type target struct {
 	HighEfforts     bool   `json:"high_efforts"`
 	JSONSchema      bool   `json:"json_schema"`
 	FeaturesOf      string `json:"features_of"` // a model, in place of the features above
+	Stream          bool   `json:"stream"`      // of the path, for callers whose bodies do not say it
 
 	Settings map[string]string `json:"settings"` // of the account at a cloud
 	Token    string            `json:"token"`    // in place of the key
@@ -83,6 +85,7 @@ func languages() []language {
 		chats(),
 		{anthropic.Dialect{}, driver.Messages, messagesFolder, "msg_golden"},
 		{openai.Completions{}, driver.Chat, completionsFolder, "cmpl-golden"},
+		{googlecaller.Dialect{}, driver.Contents, contentsFolder, "golden"},
 	}
 }
 
@@ -90,7 +93,14 @@ func languages() []language {
 const (
 	messagesFolder    = "testdata/messages"
 	completionsFolder = "testdata/completions"
+	contentsFolder    = "testdata/contents"
 )
+
+// isLanguageFolder reports whether a folder of testdata has the golden files of callers of another language than OpenAI's
+// chats.
+func isLanguageFolder(folder string) bool {
+	return folder == messagesFolder || folder == completionsFolder || folder == contentsFolder
+}
 
 // TestGolden runs every driver over every file of its folder, for callers of each language.
 func TestGolden(t *testing.T) {
@@ -100,7 +110,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, folder := range folders {
-			if filepath.Base(folder) == "fuzz" || filepath.Ext(folder) == ".py" || folder == messagesFolder || folder == completionsFolder || folder == rewrittenFolder {
+			if filepath.Base(folder) == "fuzz" || filepath.Ext(folder) == ".py" || isLanguageFolder(folder) || folder == rewrittenFolder {
 				continue
 			}
 			p, ok := byName(filepath.Base(folder))
@@ -214,6 +224,9 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 	if err != nil {
 		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
+	}
+	if l.dialect.Name() == wire.Gemini { // the path has both
+		ask.Model, ask.Stream = "fast", cfg.Stream
 	}
 	to := cfg.target()
 	if cfg.FeaturesOf != "" {

@@ -23,6 +23,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/openai/openaitest"
+	callers "github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/responses"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -47,14 +48,15 @@ type rewrittenEndpoint struct {
 }
 
 func rewrittenEndpoints() []rewrittenEndpoint {
+	counts := callers.NewTable()
 	return []rewrittenEndpoint{
 		{"embeddings", driver.Embeddings, false, splice.ScanInputs(splice.Input), splice.List, nil},
 		{"images", driver.Images, false, splice.ScanInputs(splice.Prompt), splice.List, nil},
 		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List, nil},
 		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil, nil},
 		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript, nil},
-		{"count", driver.CountTokens, false, splice.Scan, splice.TokenCount, anthropic.DecodePrompt},
-		{"inputs", driver.InputTokens, false, splice.ScanModel, splice.TokenCount, responses.Dialect{}.DecodeRequest},
+		{"count", driver.CountTokens, false, splice.Scan, counts.At("/v1" + string(driver.CountTokens)).Reply, anthropic.DecodePrompt},
+		{"inputs", driver.InputTokens, false, splice.ScanModel, counts.At("/v1" + string(driver.InputTokens)).Reply, responses.Dialect{}.DecodeRequest},
 	}
 }
 

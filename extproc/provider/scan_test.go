@@ -9,15 +9,34 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// TestScannersAgreeWithCodecs reads the responses of Anthropic's golden files twice: decoded, as
+// scanners are how the responses of a provider are read for callers of its own language.
+type scanners struct {
+	provider string
+	reply    func(body []byte, f *splice.ReplyFacts) error
+	event    func(data []byte, f *splice.ChunkFacts) error
+	last     string // what the last event of a stream has; empty if no event is marked as the last one
+}
+
+// TestScannersAgreeWithCodecs reads the responses of a provider's golden files twice: decoded, as
 // for callers of other languages, and scanned, as for its own callers. Both find the same model,
 // usage and reason for the end.
 func TestScannersAgreeWithCodecs(t *testing.T) {
-	files, err := filepath.Glob("testdata/anthropic/*.txtar")
+	for _, by := range []scanners{
+		{"anthropic", splice.Message, splice.MessageEvent, "message_stop"},
+		{"gemini", googlecaller.Reply, googlecaller.Event, ""},
+	} {
+		t.Run(by.provider, func(t *testing.T) { agree(t, by) })
+	}
+}
+
+func agree(t *testing.T, by scanners) {
+	t.Helper()
+	files, err := filepath.Glob("testdata/" + by.provider + "/*.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,9 +63,9 @@ func TestScannersAgreeWithCodecs(t *testing.T) {
 		case status != http.StatusOK:
 		case strings.HasPrefix(header("content-type"), "text/event-stream"):
 			streamed++
-			scanStream(t, file, events(body))
+			scanStream(t, file, by, events(body))
 		default:
-			scanWhole(t, file, body)
+			scanWhole(t, file, by, body)
 			whole++
 		}
 	}
@@ -55,11 +74,11 @@ func TestScannersAgreeWithCodecs(t *testing.T) {
 	}
 }
 
-func scanWhole(t *testing.T, file string, body []byte) {
+func scanWhole(t *testing.T, file string, by scanners, body []byte) {
 	t.Helper()
-	p, _ := byName("anthropic")
+	p, _ := byName(by.provider)
 	facts := splice.ReplyFacts{Collect: true}
-	scanned := splice.Message(body, &facts)
+	scanned := by.reply(body, &facts)
 	reply, err := codec(p).Decode(body)
 	if err != nil {
 		return // what the codec rejects, the scanner may pass on
@@ -71,8 +90,8 @@ func scanWhole(t *testing.T, file string, body []byte) {
 	if want := reply.Usage; facts.HasUsage != want.Known() || facts.Tokens != want.Tokens {
 		t.Errorf("%s: scanned %+v, decoded %+v", file, facts.Tokens, want)
 	}
-	if got := facts.FinishReason; got != string(reply.Choices[0].Finish) {
-		t.Errorf("%s: scanned the end %q, decoded %q", file, got, reply.Choices[0].Finish)
+	if got, want := facts.FinishReason, reply.Choices[len(reply.Choices)-1].Finish; got != string(want) {
+		t.Errorf("%s: scanned the end %q, decoded %q", file, got, want)
 	}
 	if got := strings.Trim(string(facts.Model.Of(body)), `"`); got != reply.Model {
 		t.Errorf("%s: scanned the model %s, decoded %s", file, got, reply.Model)
@@ -82,9 +101,9 @@ func scanWhole(t *testing.T, file string, body []byte) {
 	}
 }
 
-func scanStream(t *testing.T, file string, all []event) {
+func scanStream(t *testing.T, file string, by scanners, all []event) {
 	t.Helper()
-	p, _ := byName("anthropic")
+	p, _ := byName(by.provider)
 	stream := codec(p).Stream()
 	facts := splice.ChunkFacts{ReplyFacts: splice.ReplyFacts{Collect: true}}
 	var got wire.Usage
@@ -101,7 +120,7 @@ func scanStream(t *testing.T, file string, all []event) {
 				wantFinish = string(chunks[i].Finish)
 			}
 		}
-		if err := splice.MessageEvent([]byte(e.data), &facts); err != nil {
+		if err := by.event([]byte(e.data), &facts); err != nil {
 			t.Errorf("%s: %v", file, err)
 			return
 		}
@@ -127,7 +146,7 @@ func scanStream(t *testing.T, file string, all []event) {
 	if len(facts.Text) < len(text) { // it has thinking and arguments of tools as well
 		t.Errorf("%s: scanned the text %q, decoded %q", file, facts.Text, text)
 	}
-	if strings.Contains(all[len(all)-1].data, "message_stop") != done {
+	if marked := by.last != "" && strings.Contains(all[len(all)-1].data, by.last); marked != done {
 		t.Errorf("%s: the end is %v", file, done)
 	}
 }

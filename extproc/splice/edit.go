@@ -68,25 +68,26 @@ type Plan struct {
 }
 
 // Edits appends the edits of the plan to dst, in order. It appends none for values that are
-// already right. New members follow model. A model that only the path names is added.
+// already right. New members follow model. A model that only the path names is added, and one in a body
+// that has none (OwnModel) is removed.
 func (r *Request) Edits(dst []Edit, p *Plan) []Edit {
 	if r.form != nil {
 		return r.form.edits(dst, r, p)
 	}
-	if !r.Has(Model) {
+	if !r.Has(Model) && !r.OwnModel {
 		dst = r.first(dst, p)
 	}
 	lead := uint32(0) // members removed so far from the start of the object
 	for _, f := range r.order[:r.known] {
 		m := &r.members[f]
 		switch {
-		case f == Model && p.Instead != "":
+		case f == Model && p.Instead != "" && !r.OwnModel:
 			dst = append(dst, Edit{int(m.from), int(m.end), p.Instead})
 			dst = r.inserted(dst, p, int(m.end))
-		case f == Model:
+		case f == Model && !r.OwnModel:
 			dst = r.model(dst, p.Model)
 			dst = r.inserted(dst, p, int(r.members[Model].end))
-		case p.Remove.Has(f):
+		case p.Remove.Has(f) || f == Model:
 			e := Edit{Off: int(m.prev), End: int(m.end)}
 			if m.n == lead { // no member is left before it, so the comma after it is removed instead
 				lead++

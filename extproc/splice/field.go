@@ -65,6 +65,7 @@ const (
 	LitellmMetadata
 	LitellmSessionID
 	AnthropicVersion // of bodies at clouds; the gateway's drivers set it
+	GoogleEmbedding  // what Google's callers say of embeddings that others lack; written by the gateway
 	fields
 )
 
@@ -225,6 +226,8 @@ func extension(name []byte) row {
 		return row{strip, LitellmSessionID}
 	case "anthropic_version":
 		return row{strip, AnthropicVersion}
+	case "google_embedding":
+		return row{strip, GoogleEmbedding}
 	}
 	return promptField(name)
 }

@@ -65,5 +65,6 @@ func (f Field) String() string {
 		LitellmMetadata:        "litellm_metadata",
 		LitellmSessionID:       "litellm_session_id",
 		AnthropicVersion:       "anthropic_version",
+		GoogleEmbedding:        "google_embedding",
 	}[f]
 }

@@ -41,9 +41,11 @@ func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 // scan.
 type Request struct {
 	PathModel string // the model that the request's path names, which decides; set before Scan, empty if it names none
+	Streams   bool   // the request's path says that the response streams; set before a scan
 	Boundary  string // of a form, as Boundary returns it; set before ScanForm
 	NoModel   bool   // the body may lack a model, which then is empty; set before Scan
 
+	OwnModel     bool   // the model is in the path alone: the body has none
 	Model        string // at most 256 characters; empty only with NoModel
 	Stream       bool
 	IncludeUsage bool  // stream_options.include_usage is true
@@ -122,10 +124,17 @@ func ScanInputs(of ...Field) func(body []byte, r *Request) error {
 	}
 }
 
+// Valid returns the error of a scan for a body that is no JSON object, or that two readers could read
+// differently.
+func Valid(body []byte) error {
+	var r Request
+	return r.scan(body)
+}
+
 // scan reads the whole body once and records the positions of the fields. Invalid JSON is
 // reported before any other error.
 func (r *Request) scan(body []byte) error {
-	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel, Boundary: r.Boundary, NoModel: r.NoModel}
+	*r = Request{body: body, N: 1, Model: r.Model, PathModel: r.PathModel, Streams: r.Streams, Boundary: r.Boundary, NoModel: r.NoModel}
 	s := scanner{b: body}
 	i := s.space(0)
 	if i == len(body) {

@@ -5,21 +5,7 @@ import "github.com/modelgateway/modelgateway/cluster/fault"
 // Within returns the raw value of a member of an object field; nil if it is missing. The last
 // member with the name counts, as for most JSON readers.
 func (r *Request) Within(f Field, name string) []byte {
-	raw := r.Raw(f)
-	if raw == nil || raw[0] != '{' {
-		return nil
-	}
-	var value []byte
-	s := scanner{b: raw}
-	w := s.members(0)
-	for w.next() {
-		at := w.at
-		w.at = s.value(at)
-		if string(w.name) == name {
-			value = raw[at:w.at]
-		}
-	}
-	return value
+	return Lookup(r.Raw(f), name)
 }
 
 // TextWithin is Text for a member of an object field. The error names both, separated by a dot.

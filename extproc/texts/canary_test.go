@@ -36,6 +36,12 @@ func unread() map[string][]string {
 			"input.container_id", "input.approval_request_id", "input.content.detail", "input.content.file_id", "input.content.input_audio.format",
 			"input.content.annotations", "input.action.sources", "input.results.file_id",
 		},
+		"contents": {
+			"systemInstruction.role", "contents.role", "contents.parts.inlineData.mimeType", "contents.parts.file_data.mime_type", "contents.parts.mediaResolution",
+			"contents.parts.functionCall.id", "contents.parts.thoughtSignature", "contents.parts.executableCode.language", "contents.parts.codeExecutionResult.outcome",
+			"contents.parts.function_response.id", "contents.parts.function_response.parts.inlineData.mimeType", "tools.functionDeclarations.behavior", "tools.googleSearch",
+			"toolConfig", "safetySettings", "generationConfig.responseMimeType", "labels", "serviceTier",
+		},
 		"completions": {"model", "user"}, "inputs": {"model", "encoding_format"}, "images": {"model", "size", "quality", "response_format"},
 		"ranks": {"model"}, "sound": {"model", "voice", "response_format", "language", "timestamp_granularities"},
 	}

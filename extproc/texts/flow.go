@@ -11,7 +11,7 @@ type Flow struct {
 }
 
 // Choices reports whether events have choices, as those of OpenAI's chats.
-func (r Reader) Choices() bool { return r.event == chatResponse }
+func (r Reader) Choices() bool { return r.event == chatResponse || r.event == contentsAnswer }
 
 // Flow reads an event's data into f. Data that is no JSON object, such as OpenAI's [DONE], ends all texts.
 func (r Reader) Flow(data []byte, f *Flow) {
@@ -28,6 +28,8 @@ func (r Reader) Flow(data []byte, f *Flow) {
 		f.messages(data, i)
 	case responsesEvent:
 		f.responses(data, i)
+	case contentsAnswer:
+		f.contents(data, i)
 	default:
 		f.All = true
 	}

@@ -130,6 +130,19 @@ func Member(name string) string {
 		"words":
 		return name
 	}
+	return contentsMember(name)
+}
+
+// contentsMember is Member for the names of Gemini's language.
+func contentsMember(name string) string {
+	switch name {
+	case "args", "candidates", "codeExecutionResult", "code_execution_result", "contents", "displayName", "display_name", "executableCode", "executable_code",
+		"fileData", "fileUri", "file_uri", "functionCall", "functionDeclarations", "functionResponse", "function_declarations", "function_response",
+		"generateContentRequest", "generate_content_request", "generationConfig", "generation_config", "inlineData", "inline_data", "logprobsResult", "logprobs_result",
+		"parametersJsonSchema", "parameters_json_schema", "parts", "responseJsonSchema", "responseSchema", "response_json_schema", "response_schema", "stopSequences",
+		"systemInstruction", "system_instruction", "toolCall", "toolResponse", "tool_call", "tool_response":
+		return name
+	}
 	return "*"
 }
 

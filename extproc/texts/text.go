@@ -86,7 +86,7 @@ func roleOf(name []byte, or Role) Role {
 		return Developer
 	case "user":
 		return User
-	case "assistant":
+	case "assistant", "model":
 		return Assistant
 	case "tool", "function":
 		return Tool

@@ -51,6 +51,7 @@ const (
 	responsesNodes
 	inputNodes
 	listNodes
+	contentsNodes
 )
 
 // rule says what the value of a member is. A string is a text of the kind. Of an array that holds for
@@ -180,6 +181,8 @@ func (w *walker) rule(n node, name []byte, i int) rule {
 		return input(n, name)
 	case listNodes:
 		return list(n, name)
+	case contentsNodes:
+		return w.contents(n, name)
 	}
 	return common(n, name)
 }
@@ -188,7 +191,16 @@ func (w *walker) rule(n node, name []byte, i int) rule {
 // are read.
 func (w *walker) object(i int, n node) int {
 	switch n { //nolint:exhaustive // the others say nothing
-	case chatMessage, messagesMessage:
+	case contentsCandidate:
+		w.at.choice = index(w.b, i, "index", w.index)
+	case contentsAnswerPart:
+		if w.at.item = 0; member(w.b, i, "text") == 0 {
+			w.at.item = w.index
+		}
+		fallthrough
+	case contentsPart:
+		w.contentPart(i)
+	case chatMessage, messagesMessage, contentsTurn:
 		w.at.item = w.index
 		fallthrough
 	case chatAnswer:

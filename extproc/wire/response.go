@@ -29,6 +29,22 @@ type Response struct {
 	Fingerprint string
 }
 
+// Generated returns all text of a response, for counting.
+func (r *Response) Generated() []byte {
+	var out []byte
+	for i := range r.Choices {
+		c := &r.Choices[i]
+		out = append(append(out, c.Text...), c.Refusal...)
+		for j := range c.Thinking {
+			out = append(out, c.Thinking[j].Text...)
+		}
+		for j := range c.ToolCalls {
+			out = append(append(out, c.ToolCalls[j].Name...), c.ToolCalls[j].Arguments...)
+		}
+	}
+	return out
+}
+
 // Choice is one of the requested choices.
 type Choice struct {
 	Index       int

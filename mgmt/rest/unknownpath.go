@@ -28,10 +28,16 @@ const maxNamedPath = 128
 
 // UnknownPath returns the error for a path that does not exist. It suggests one of paths.
 func UnknownPath(path string, paths []string) *fault.Error {
+	if supported := dataplane.Supported(path); supported != "" {
+		return &fault.Error{
+			Kind: fault.NotFound, Code: codeUnsupportedEndpoint, Detail: "The gateway does not support the endpoint " + ShortPath(path) + ". " + supported,
+			Details: map[string]any{"path": ShortPath(path), "supported": dataplane.Known(path)},
+		}
+	}
 	if isUnsupported(path) {
 		var supported []string
 		for _, o := range dataplane.Operations() {
-			supported = append(supported, o.Paths()[0])
+			supported = append(supported, o.Documented()[0])
 		}
 		supported = append(supported, "/v1/models")
 		return &fault.Error{
@@ -63,24 +69,9 @@ func ShortPath(path string) string {
 }
 
 // isUnsupported reports whether a path that is not served is an endpoint of a known
-// API. The version, and the prefixes that clients of Azure and Anthropic put before
-// it, are not compared.
+// API. The version is not compared.
 func isUnsupported(path string) bool {
-	rest := strings.TrimPrefix(path, "/")
-	for _, prefix := range []string{"openai/", "anthropic/", "bedrock/", "gemini/", "vertex_ai/", "cohere/", "mistral/"} {
-		if after, ok := strings.CutPrefix(rest, prefix); ok {
-			rest = after
-			if deployment, ok := strings.CutPrefix(rest, "deployments/"); ok { // Azure's classic form
-				_, rest, _ = strings.Cut(deployment, "/")
-			}
-			endpoint := unversioned(rest)
-			return isKnown(endpoint) || dataplane.IsOperation("/"+endpoint)
-		}
-	}
-	if strings.Contains(rest, ":generateContent") || strings.Contains(rest, ":streamGenerateContent") || strings.Contains(rest, ":countTokens") {
-		return true
-	}
-	endpoint := unversioned(rest)
+	endpoint := unversioned(strings.TrimPrefix(path, "/"))
 	return isKnown(endpoint) && !dataplane.IsOperation("/"+endpoint)
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/modelgateway/modelgateway/dataplane"
 )
@@ -12,10 +13,13 @@ func inference(base *object) (*object, error) {
 	paths, known := obj(), obj()
 	common, more := memberOf(base, hintInference), memberOf(base, hintOperations)
 	for _, row := range dataplane.Operations() {
-		first := row.Paths()[0]
+		first := row.Documented()[0]
 		known.set(row.ID, true)
-		for n, path := range row.Paths() {
+		for n, path := range row.Documented() {
 			one := inferenceOperation(&row, common, memberOf(more, row.ID))
+			if params := pathParameters(path); params != nil {
+				one.set("parameters", params)
+			}
 			if n > 0 {
 				one.set("operationId", furtherID(row.ID, "POST", path)).set("description", "The same as POST "+first+".").set(sameAs, row.ID)
 			}
@@ -28,6 +32,20 @@ func inference(base *object) (*object, error) {
 		}
 	}
 	return paths, nil
+}
+
+// pathParameters describes the names in braces of a path.
+func pathParameters(path string) []any {
+	var out []any
+	for _, piece := range strings.Split(path, "{")[1:] {
+		name, _, _ := strings.Cut(piece, "}")
+		text, example := "The "+name+" of Google's clients. It chooses nothing: the model does.", "any"
+		if name == "model" {
+			text, example = "The model's name. It may have slashes.", "gpt-4o"
+		}
+		out = append(out, obj("name", name, "in", "path", "required", true, "description", text, "example", example, "schema", obj("type", "string", "minLength", 1)))
+	}
+	return out
 }
 
 // inferenceOperation generates the operation of a row.

@@ -20,6 +20,8 @@ type contentRequest struct {
 			Description string          `json:"description"`
 			Parameters  json.RawMessage `json:"parameters"`
 			JSONSchema  json.RawMessage `json:"parametersJsonSchema"`
+			Response    json.RawMessage `json:"response"`
+			Answer      json.RawMessage `json:"responseJsonSchema"`
 		} `json:"functionDeclarations"`
 		GoogleSearch json.RawMessage `json:"googleSearch"`
 	} `json:"tools"`
@@ -128,7 +130,9 @@ func signatureOf(name string, args map[string]json.RawMessage) string {
 func (s *Server) generate(x *exchange) {
 	method := geminiPath.FindStringSubmatch(x.r.URL.Path)
 	q := contentRequest{model: method[1], streams: method[2] != "generateContent"}
-	d := json.NewDecoder(bytes.NewReader(x.body))
+	// Google's API takes names in snake case too, and its own libraries send some.
+	// Their case does not matter.
+	d := json.NewDecoder(strings.NewReader(strings.NewReplacer(`"parameters_json_schema"`, `"parametersJsonSchema"`, `"response_json_schema"`, `"responseJsonSchema"`, `"include_`, `"include`, `"thinking_`, `"thinking`).Replace(string(x.body))))
 	d.DisallowUnknownFields()
 	problem := ""
 	if err := d.Decode(&q); err != nil {

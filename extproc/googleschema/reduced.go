@@ -1,4 +1,4 @@
-package gemini
+package googleschema
 
 import (
 	"maps"
@@ -15,10 +15,10 @@ type object = map[string]any
 // mostNodes bounds what a schema whose references repeat each other may grow to.
 const mostNodes = 10_000
 
-// reduced reduces a JSON schema to the subset of OpenAPI's that older models take: it puts definitions in
+// Reduced reduces a JSON schema to the subset of OpenAPI's that older models take: it puts definitions in
 // the place of references, and removes keywords that they reject. The response then fits the shape,
 // and what was removed is not guaranteed.
-func reduced(schema jsontext.Value) jsontext.Value {
+func Reduced(schema jsontext.Value) jsontext.Value {
 	var root any
 	if json.Unmarshal(schema, &root) != nil {
 		return schema
@@ -31,8 +31,8 @@ func reduced(schema jsontext.Value) jsontext.Value {
 	return out
 }
 
-// hasProperties reports whether a schema describes any property.
-func hasProperties(schema jsontext.Value) bool {
+// HasProperties reports whether a schema describes any property.
+func HasProperties(schema jsontext.Value) bool {
 	var s struct {
 		Properties object `json:"properties"`
 	}

@@ -1,0 +1,155 @@
+"""Libraries of the providers, unmodified, at the paths that they call, with the gateway's key. It prints a line for each
+check, and fails at the first one that is not well."""
+
+import http.client
+import os
+import urllib.parse
+
+import anthropic
+import cohere
+import httpx
+import openai
+
+URL, KEY = os.environ["GATEWAY_URL"], os.environ["API_KEY"]
+WEATHER = {"name": "get_weather", "description": "The weather.", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
+HELLO = [{"role": "user", "content": "Say hello."}]
+
+
+def ok(what: str) -> None:
+    print("ok", what, flush=True)
+
+
+def messages(c, model: str, name: str) -> None:
+    """Messages, whole and streamed, with a round of tools."""
+    r = c.messages.create(model=model, max_tokens=50, messages=HELLO)
+    assert r.type == "message" and r.model == model and r.content[0].text and r.usage.output_tokens > 0 and r.stop_reason == "end_turn", r
+    ok(f"{name}, {model}: whole")
+
+    with c.messages.stream(model=model, max_tokens=50, messages=HELLO) as stream:
+        text = "".join(stream.text_stream)
+        last = stream.get_final_message()
+    assert text and last.content[0].text == text and last.usage.output_tokens > 0 and last.model == model, last
+    ok(f"{name}, {model}: streamed")
+
+
+def tools(c, model: str, name: str) -> None:
+    talk = list(HELLO)
+    with c.messages.stream(model=model, max_tokens=500, messages=talk, tools=[WEATHER]) as stream:
+        r = stream.get_final_message()
+    calls = [b for b in r.content if b.type == "tool_use"]
+    assert calls and r.stop_reason == "tool_use" and all(b.name == "get_weather" for b in calls), r
+    talk += [{"role": "assistant", "content": [b.model_dump(exclude_none=True) for b in r.content]}]
+    talk += [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": b.id, "content": "sunny"} for b in calls]}]
+    r = c.messages.create(model=model, max_tokens=500, messages=talk, tools=[WEATHER])
+    assert any(b.type == "text" and b.text for b in r.content), r
+    ok(f"{name}, {model}: tools")
+
+
+def refused(what, kind: type, says: str, name: str) -> None:
+    try:
+        what()
+        raise AssertionError(name)
+    except kind as e:
+        assert says in str(e), e
+    ok(name)
+
+
+def vertex() -> None:
+    c = anthropic.AnthropicVertex(base_url=URL + "/vertex_ai/v1", region="global", project_id="any", access_token=KEY, max_retries=0)
+    for model in ("claude", "gpt"):
+        messages(c, model, "AnthropicVertex")
+    tools(c, "claude-tools", "AnthropicVertex")
+    n = c.messages.count_tokens(model="claude", messages=HELLO).input_tokens
+    assert 0 < n < 50, n
+    ok("AnthropicVertex: count_tokens")
+    beta = c.beta.messages.create(model="claude", max_tokens=50, messages=HELLO, betas=["context-1m-2025-08-07"])
+    assert beta.content[0].text, beta
+    ok("AnthropicVertex: beta")
+    refused(lambda: c.messages.create(model="nobody", max_tokens=5, messages=HELLO), anthropic.NotFoundError, "no model of that name", "AnthropicVertex: a model that does not exist")
+    stranger = anthropic.AnthropicVertex(base_url=URL + "/vertex_ai/v1", region="global", project_id="any", access_token="sk-nobody", max_retries=0)
+    refused(lambda: stranger.messages.create(model="claude", max_tokens=5, messages=HELLO), anthropic.AuthenticationError, "", "AnthropicVertex: a wrong key")
+
+
+def prefixes() -> None:
+    c = anthropic.Anthropic(base_url=URL + "/anthropic", api_key=KEY, max_retries=0)
+    messages(c, "claude", "Anthropic")
+    assert c.models.list().data, "no models"
+    ok("Anthropic: models")
+
+    o = openai.OpenAI(base_url=URL + "/openai_passthrough/v1", api_key=KEY, max_retries=0)
+    chats(o, "gpt", "OpenAI")
+    assert o.responses.create(model="gpt", input="Say hello.").output_text
+    ok("OpenAI: responses")
+    assert "gpt" in {m.id for m in o.models.list()}
+    ok("OpenAI: models")
+
+    for name, a in (
+        ("AzureOpenAI", openai.AzureOpenAI(azure_endpoint=URL + "/azure", api_version="2024-10-21", api_key=KEY, max_retries=0)),
+        ("AzureOpenAI with a token", openai.AzureOpenAI(azure_endpoint=URL + "/azure", api_version="2024-10-21", azure_ad_token=KEY, max_retries=0)),
+        ("OpenAI at Azure's API v1", openai.OpenAI(base_url=URL + "/azure/openai/v1", api_key=KEY, max_retries=0)),
+    ):
+        chats(a, "gpt", name)
+        chats(a, "claude", name)
+        r = a.embeddings.create(model="embed", input=["one", "two"])
+        assert len(r.data) == 2 and r.usage.prompt_tokens > 0, r
+        ok(f"{name}: embeddings")
+
+    r = cohere.ClientV2(base_url=URL + "/cohere", api_key=KEY).rerank(model="rank", query="a fox", documents=["the fox", "the sea"], top_n=1)
+    assert len(r.results) == 1 and r.results[0].relevance_score >= 0, r
+    ok("cohere: rerank")
+
+
+def chats(c: openai.OpenAI, model: str, name: str) -> None:
+    r = c.chat.completions.create(model=model, messages=HELLO)
+    assert r.choices[0].message.content and r.usage.total_tokens > 0 and r.model == model, r
+    chunks = list(c.chat.completions.create(model=model, messages=HELLO, stream=True))
+    assert "".join(k.choices[0].delta.content or "" for k in chunks if k.choices) and chunks[-1].choices[0].finish_reason == "stop", chunks
+    ok(f"{name}, {model}: chats")
+
+
+GOOGLE = {"contents": [{"parts": [{"text": "Say hello."}]}]}
+CLAUDE = {"anthropic_version": "vertex-2023-10-16", "max_tokens": 5, "messages": HELLO}
+PROJECT = "/v1/projects/p/locations/l/publishers"
+
+
+def limits() -> None:
+    """A key reaches the models that it may use by any path, and no others; what a path says of a model is its name and nothing else."""
+    made = httpx.post(URL + "/key/generate", json={"models": ["gpt"]}, headers={"authorization": f"Bearer {KEY}"})
+    assert made.status_code == 200, made.text
+    key = {"authorization": f"Bearer {made.json()['key']}"}
+    paths = (
+        ("/gemini/v1beta/models/{}:generateContent", GOOGLE), ("/v1beta/models/{}:countTokens", GOOGLE), ("/v1beta/models/{}:streamGenerateContent", GOOGLE),
+        (f"/vertex_ai{PROJECT}/google/models/{{}}:generateContent", GOOGLE), (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:rawPredict", CLAUDE),
+        (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:streamRawPredict", CLAUDE), ("/azure/openai/deployments/{}/chat/completions", {"messages": HELLO}),
+    )
+    for path, body in paths:
+        r = httpx.post(URL + path.format("gpt"), json=body, headers=key, timeout=30)
+        assert r.status_code == 200, (path, r.text)
+        # A model in the body does not replace the one that the path names.
+        for other in (body, {**body, "model": "gpt"}):
+            r = httpx.post(URL + path.format("claude"), json=other, headers=key, timeout=30)
+            assert r.status_code == 403 and "may not use that model" in r.text, (path, r.status_code, r.text)
+    ok("a key reaches its models only")
+
+    for name in ("..%2Fgpt", "gpt%2F..%2Fclaude", "..%2F..%2F..%2Fkey%2Flist", "gpt%3Fa=b", "gpt%00", "%2e%2e%2fgpt", "gpt%2F"):
+        for path, body in paths:
+            r = httpx.post(URL + path.format(name), json=body, headers={"authorization": f"Bearer {KEY}"}, timeout=30)
+            assert r.status_code in (400, 404), (path, name, r.status_code, r.text)
+    for path in ("/gemini/../key/list", "/gemini/%2e%2e/key/list", "/gemini/..%2Fkey%2Flist", "/vertex_ai//v1/x", "/anthropic/v1/../../key/generate"):
+        connection = http.client.HTTPConnection(urllib.parse.urlsplit(URL).netloc, timeout=30)  # it sends a path as it is
+        connection.request("POST", path, body="{}", headers={**key, "content-type": "application/json"})
+        r = connection.getresponse()
+        text = r.read().decode()
+        assert r.status in (400, 403, 404) and "keys" not in text, (path, r.status, text)
+    ok("nothing but models is in a path")
+
+    bounded = httpx.post(URL + "/key/generate", json={"allowed_routes": ["/v1/chat/completions"]}, headers={"authorization": f"Bearer {KEY}"}).json()["key"]
+    for path, body in paths[:-1]:
+        r = httpx.post(URL + path.format("gpt"), json=body, headers={"authorization": f"Bearer {bounded}"}, timeout=30)
+        assert r.status_code == 403, (path, r.status_code, r.text)
+    ok("routes of a key hold")
+
+
+vertex()
+prefixes()
+limits()

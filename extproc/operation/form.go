@@ -1,0 +1,31 @@
+package operation
+
+import (
+	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/googlecaller"
+	"github.com/modelgateway/modelgateway/extproc/googleembed"
+)
+
+// Requests of some clients differ from those of a row in their form alone. They are rewritten before anything reads
+// them, so that all stages know the form of the row only, and their responses and errors are rewritten
+// at the end.
+
+// addForms adds the operations whose callers have another form than their language.
+func (t Table) addForms() {
+	embeddings := *t[string(driver.Embeddings)]
+	embeddings.Caller = googlecaller.Dialect{}
+	for form, of := range map[string]googleembed.Form{
+		"/embedContent": googleembed.EmbedContent, "/batchEmbedContents": googleembed.BatchEmbedContents, dataplane.FormPredict + string(driver.Embeddings): googleembed.Predict,
+	} {
+		op := embeddings
+		op.Into, op.Outof = of.Into, of.Outof
+		t[form] = &op
+	}
+	for _, path := range []driver.Endpoint{driver.Messages, driver.CountTokens} {
+		op := *t[string(path)]
+		op.Caller, op.Into = anthropic.Dialect{}, anthropic.FromVertex
+		t[dataplane.FormVertex+string(path)] = &op
+	}
+}

@@ -1,0 +1,45 @@
+package operation
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/wire"
+)
+
+// Unknown is the error for a path that no operation has. It lists those of the provider whose form the path has.
+func Unknown(path string) *fault.Error {
+	e := fault.New(fault.NotFound, "unsupported_endpoint", "The gateway does not support this path. %s", cmp.Or(dataplane.Supported(path), "GET /openapi.json lists those that exist."))
+	e.Details = map[string]any{"supported": dataplane.Known(path)}
+	return e
+}
+
+// ErrorBody returns the body of an error in the language of the callers of a match. Of a path without an operation it is
+// that of the provider whose form the path has, else OpenAI's.
+func (m Match) ErrorBody(e *fault.Error, path, request string) []byte {
+	switch {
+	case m.Operation != nil && m.Caller != nil:
+		return m.Caller.EncodeError(e, request)
+	case m.Operation != nil:
+		return m.Language.EncodeError(e, request)
+	}
+	switch dataplane.Language(path) {
+	case string(wire.Anthropic):
+		return e.Anthropic(request)
+	case string(wire.Gemini):
+		return e.Google(request)
+	}
+	return e.OpenAI()
+}
+
+// AsksForEvents reports whether the query of a stream of Google's asks for server-sent events.
+func AsksForEvents(query string) bool {
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "alt=sse" || pair == "$alt=sse" || pair == "%24alt=sse" {
+			return true
+		}
+	}
+	return false
+}
