@@ -126,3 +126,41 @@ func TestBedrockStreams(t *testing.T) {
 		}
 	}
 }
+
+// Models that embed say in a header what they have read, if not in the response. Callers get it as usage.
+func TestBedrockEmbeddings(t *testing.T) {
+	t.Parallel()
+	const vector = `{"embeddings":{"float":[[0.5]]},"response_type":"embeddings_by_type"}`
+	for name, test := range map[string]struct {
+		model, reply, header string
+		tokens               int64
+		source               usage.Source
+	}{
+		"in a header":            {"us.cohere.embed-v4:0", vector, "7", 7, usage.Provider},
+		"in the response":        {"amazon.titan-embed-text-v2:0", `{"embedding":[0.5],"inputTextTokenCount":3}`, "7", 3, usage.Provider},
+		"nowhere":                {"us.cohere.embed-v4:0", vector, "", 1, usage.Estimated},
+		"less than nothing":      {"us.cohere.embed-v4:0", vector, "-7", 1, usage.Estimated},
+		"no number":              {"us.cohere.embed-v4:0", vector, "seven", 1, usage.Estimated},
+		"more than there can be": {"us.cohere.embed-v4:0", vector, "9223372036854775807", 1, usage.Provider},
+	} {
+		k := newKit(t, alone(atBedrock(test.model)))
+		e := k.open(t)
+		if out := e.request(to(e, "/v1/embeddings"), `{"model":"fast","input":"hello"}`); out.refused != nil || !strings.HasSuffix(out.headers[":path"], "/invoke") {
+			t.Fatalf("%s: sent to %s: %+v", name, out.headers[":path"], out.refused)
+		}
+		c := jsonAnswer(test.reply)
+		if test.header != "" {
+			c.headers = append(c.headers, "x-amzn-bedrock-input-token-count", test.header)
+		}
+		a := e.answer(c)
+		ev := k.event(e.uuid)
+		if name == "more than there can be" { // it is capped
+			if ev.Tokens.Input > 1000 {
+				t.Errorf("%s: recorded %+v", name, ev)
+			}
+		} else if ev.Tokens.Input != test.tokens || ev.Source != test.source || !strings.Contains(a.body, `"usage":{"prompt_tokens":`+itoa(int(test.tokens))+",") {
+			t.Errorf("%s: recorded %+v, sent %s", name, ev, a.body)
+		}
+		k.settled()
+	}
+}

@@ -100,7 +100,7 @@ func ratioOf(width, height int) string {
 
 // pictures is OpenAI's list of pictures.
 type pictures struct {
-	Created int       `json:"created"` // not known
+	Created int64     `json:"created"`
 	Data    []picture `json:"data"`
 }
 
@@ -109,7 +109,7 @@ type picture struct {
 }
 
 // drawn reads pictures.
-func drawn(body []byte) (*pictures, error) {
+func drawn(r *driver.Original, body []byte) (*pictures, error) {
 	var in struct {
 		Images  []jsontext.Value `json:"images"`
 		Reasons []jsontext.Value `json:"finish_reasons"` // Stability's
@@ -125,7 +125,7 @@ func drawn(body []byte) (*pictures, error) {
 			return nil, (&driver.Problem{Status: 400, Code: "content_filter", Message: reason}).Failure()
 		}
 	}
-	out := &pictures{Data: []picture{}}
+	out := &pictures{Created: r.Created, Data: []picture{}}
 	for _, data := range in.Images {
 		if data.Kind() == '"' {
 			out.Data = append(out.Data, picture{data})

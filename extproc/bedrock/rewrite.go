@@ -52,7 +52,7 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 	case driver.Embeddings:
 		out, err = embedded(body, model)
 	case driver.Images:
-		out, err = drawn(body)
+		out, err = drawn(r, body)
 	case driver.CountTokens:
 		out, err = counted(body)
 	default:

@@ -2,6 +2,7 @@ package bedrock
 
 import (
 	"bytes"
+	"encoding/base64"
 	"strings"
 	"unicode/utf8"
 
@@ -33,7 +34,7 @@ type looseDelta struct {
 	Reasoning *struct {
 		Text      string `json:"text"`
 		Signature string `json:"signature"`
-		Redacted  string `json:"redactedContent"`
+		Redacted  []byte `json:"redactedContent"`
 	} `json:"reasoningContent"`
 	Citation *looseCitation `json:"citation"`
 }
@@ -58,7 +59,7 @@ type openBlock struct {
 	fed       bool
 	thinking  []byte
 	signature string
-	redacted  string
+	redacted  []byte
 	sources   []looseCitation
 }
 
@@ -185,7 +186,7 @@ func (s *stream) more(dst []wire.Chunk, e *looseEvent) []wire.Chunk {
 	case d.Reasoning != nil:
 		b.kind = blockThinking
 		b.signature += d.Reasoning.Signature
-		b.redacted += d.Reasoning.Redacted
+		b.redacted = append(b.redacted, d.Reasoning.Redacted...) // each delta has the base64 of its own bytes
 		if d.Reasoning.Text != "" {
 			b.thinking = append(b.thinking, d.Reasoning.Text...)
 			dst = append(dst, wire.Chunk{Thinking: d.Reasoning.Text})
@@ -222,8 +223,8 @@ func (s *stream) end(dst []wire.Chunk) []wire.Chunk {
 	b := &s.open
 	switch {
 	case !b.begun:
-	case b.redacted != "":
-		dst = append(dst, wire.Chunk{Block: &wire.Thinking{Redacted: wire.Mark(wire.Converse, b.redacted)}})
+	case len(b.redacted) > 0:
+		dst = append(dst, wire.Chunk{Block: &wire.Thinking{Redacted: wire.Mark(wire.Converse, base64.StdEncoding.EncodeToString(b.redacted))}})
 	case b.signature != "":
 		dst = append(dst, wire.Chunk{Block: &wire.Thinking{Text: string(b.thinking), Signature: proofOf(b.signature)}})
 	case (b.kind == blockCall || b.kind == blockAnswer) && !b.fed:

@@ -62,3 +62,23 @@ func TestDamagedTexts(t *testing.T) {
 		}
 	}
 }
+
+// Reasoning that is encrypted may come in parts, each in base64 of its own.
+func TestEncryptedReasoningInParts(t *testing.T) {
+	t.Parallel()
+	s := bedrock.Codec{}.Stream()
+	var got []wire.Chunk
+	for _, e := range [][2]string{
+		{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"YQ=="}}}`},
+		{"contentBlockDelta", `{"contentBlockIndex":0,"delta":{"reasoningContent":{"redactedContent":"YmM="}}}`},
+		{"contentBlockStop", `{"contentBlockIndex":0}`},
+	} {
+		var err error
+		if got, err = s.Event(got, e[0], []byte(e[1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 1 || got[0].Block == nil || got[0].Block.Redacted != wire.Mark(wire.Converse, "YWJj") {
+		t.Errorf("read as %+v", got)
+	}
+}

@@ -2,8 +2,10 @@ package metering
 
 import (
 	"bytes"
+	"strconv"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -70,4 +72,20 @@ func (r *Request) readTexts() (messages []tokens.Message, others string, framing
 	}
 	end()
 	return messages, string(bytes.TrimSpace(rest)), framing
+}
+
+// ReadHeader is the header in which Amazon Bedrock reports how many tokens a model has read. It is the only report of
+// those whose responses have none, such as embeddings.
+const ReadHeader = "x-amzn-bedrock-input-token-count"
+
+// ReadInput returns the tokens that a provider has read, by the value of ReadHeader, which may be empty.
+func ReadInput(value string) wire.Usage {
+	if value == "" {
+		return wire.Usage{}
+	}
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n < 0 {
+		return wire.Usage{Bad: true}
+	}
+	return driver.Reported(usage.Tokens{Input: n})
 }

@@ -70,7 +70,7 @@ func (p *Pipeline) encodedLocked(x *Exchange, of *provider.Provider, language wi
 }
 
 // restore turns the response of a provider with a language of its own into OpenAI's. Callers of embeddings expect
-// the usage, so what is counted here is added if the provider reports none.
+// the usage, so what a header says, or what is counted here, is added if the response reports none.
 func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	r := &x.response
 	restored, err := rewriter.Restore(x.original(), r.body, x.last().Deployment.Model)
@@ -93,6 +93,9 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	}
 	if r.outcome.Usage.Known() || x.op.Endpoint != driver.Embeddings {
 		return nil
+	}
+	if u := metering.ReadInput(r.head.Read); u.Known() || u.Bad {
+		r.outcome.Usage = u
 	}
 	t, _ := p.consumed(x, &r.outcome, AttemptFailure{})
 	o, n := splice.ReadObject(r.out), strconv.FormatInt(t.Input, 10)

@@ -31,6 +31,7 @@ type Head struct {
 	Encoding  string
 	RequestID string // the provider's id of the request
 	Billed    string // how many characters the provider bills; empty if it does not say
+	Read      string // how many tokens it has read; empty if no header says it
 	values    map[string]string
 }
 
@@ -83,6 +84,8 @@ func (h *Head) other(name, value string) {
 	switch {
 	case slices.Contains(billed[:], name):
 		h.Billed = value
+	case name == metering.ReadHeader:
+		h.Read = value
 	case name == "retry-after", name == "retry-after-ms",
 		strings.HasPrefix(name, "x-ratelimit-"), strings.HasPrefix(name, "anthropic-ratelimit-"):
 		h.Passed = append(h.Passed, message.Header{Name: providerPrefix + name, Value: value})
