@@ -90,6 +90,10 @@ bench-mgmt: bin/modelgateway envoy ## measure the management API of three nodes 
 bench-deployments: bin/modelgateway envoy ## measure a start with 2,000 deployments at different addresses, and Envoy's memory (about a minute)
 	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what deployments
 
+.PHONY: bench-credentials
+bench-credentials: bin/modelgateway envoy ## measure a start while no token service responds, and a rotated credential on three nodes (about a minute)
+	ENVOY_BIN="$(MODELGATEWAY_ENVOY)" bench/cluster.sh -what credentials
+
 .PHONY: bench-ledger
 bench-ledger: ## measure journal, agreement, ledger and audit chain on one node and on three, and reading them (ROWS=1000000, about 5 minutes)
 	ROWS="$(ROWS)" ROUNDS="$(ROUNDS)" bench/ledger.sh

@@ -34,7 +34,7 @@ func measureDeployments(ctx context.Context, o options, w io.Writer) error {
 	} {
 		var all []deployment
 		for i := range o.deployments {
-			all = append(all, deployment{fmt.Sprintf("model-%d", i), kind.url(i)})
+			all = append(all, deployment{model: fmt.Sprintf("model-%d", i), url: kind.url(i)})
 		}
 		var times []time.Duration
 		var most int64

@@ -14,6 +14,8 @@
 //     on all nodes, while all of them use it;
 //   - with -what deployments, instead: the time until one node with many deployments, each at a
 //     different address, is ready, and the memory of its Envoy;
+//   - with -what credentials, instead: the time until one node with 200 deployments of 20 credentials is ready while no token
+//     service responds, and the time until a rotated credential is in force on all nodes, while all of them use it;
 //   - with -what webhook, instead: the number of records that wait for delivery while one node
 //     serves 500 requests a second.
 //
@@ -39,6 +41,7 @@ type options struct {
 	writes, writers     int
 	kills, deletions    int
 	moves               int
+	rotations           int
 	spendKills          int
 	keys, fillers       int
 	nodes, deployments  int
@@ -50,13 +53,14 @@ func main() {
 	flag.StringVar(&o.gateway, "gateway", "bin/modelgateway", "gateway to `run`")
 	flag.StringVar(&o.envoy, "envoy", "", "Envoy to `run` (default: the one that the gateway finds)")
 	flag.StringVar(&o.dir, "dir", "", "empty `directory` for data and logs, on the disk to measure")
-	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, prompts, returns, reports, restore, deployments or webhook")
+	flag.StringVar(&o.what, "what", "cluster", "what to measure: `cluster`, mgmt, prompts, returns, reports, restore, deployments, credentials or webhook")
 	flag.IntVar(&o.writes, "writes", 1000, "management writes to time, twice")
 	flag.IntVar(&o.writers, "writers", 8, "callers that write at once, the second time")
 	flag.IntVar(&o.kills, "kills", 20, "leaders to kill")
 	flag.IntVar(&o.spendKills, "spend-kills", 5, "leaders to kill under load")
 	flag.IntVar(&o.deletions, "deletions", 50, "keys to delete while they are used")
 	flag.IntVar(&o.moves, "moves", 200, "edits of a prompt, and moves of its label, with -what prompts")
+	flag.IntVar(&o.rotations, "rotations", 50, "rotations of a credential, with -what credentials")
 	flag.IntVar(&o.keys, "keys", 100_000, "keys that the restarted nodes have")
 	flag.IntVar(&o.fillers, "fillers", 32, "callers that make them")
 	flag.IntVar(&o.nodes, "nodes", nodes, "nodes of the cluster; 1 with -what reports or restore, for one alone")
@@ -86,12 +90,17 @@ func run(ctx context.Context, o options) (err error) {
 	if o.what == "webhook" {
 		return measureWebhook(ctx, o, os.Stdout)
 	}
+	if o.what == "credentials" {
+		if err := measureSilence(ctx, o, os.Stdout); err != nil {
+			return err
+		}
+	}
 	p, err := startProvider()
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	c, err := newCluster(o, o.nodes, []deployment{{model, p.URL}})
+	c, err := newCluster(o, o.nodes, []deployment{{model: model, url: p.URL}})
 	if err != nil {
 		return err
 	}
@@ -128,6 +137,8 @@ func (c *cluster) steps(what string) ([]step, error) {
 		return []step{{"operations", c.measureOperations}, {"reports", c.measureReports}, {"restores", c.measureRestore}, {"deletions", c.measureDeletions}, {"restarts", c.measureRestarts}}, nil
 	case "prompts":
 		return []step{{"prompts", c.measurePrompts}}, nil
+	case "credentials":
+		return []step{{"rotations", c.measureRotations}}, nil
 	case "returns":
 		return []step{{"returns", c.measureReturns}}, nil
 	case "reports":
@@ -135,7 +146,7 @@ func (c *cluster) steps(what string) ([]step, error) {
 	case "restore":
 		return []step{{"restores", c.measureRestore}}, nil
 	}
-	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, prompts, returns, reports, restore, deployments or webhook", what)
+	return nil, fmt.Errorf("-what %s: must be cluster, mgmt, prompts, returns, reports, restore, deployments, credentials or webhook", what)
 }
 
 // lastWords returns the ends of the nodes' logs.

@@ -65,8 +65,8 @@ type node struct {
 	exited       chan error
 }
 
-// deployment is a model and the address of its provider.
-type deployment struct{ model, url string }
+// deployment is a model and the address of its provider, or all of its parameters.
+type deployment struct{ model, url, params string }
 
 // newCluster writes the configuration files of a number of nodes.
 func newCluster(o options, size int, deployments []deployment) (*cluster, error) {
@@ -92,15 +92,19 @@ func newCluster(o options, size int, deployments []deployment) (*cluster, error)
 	}
 	var models strings.Builder
 	for _, d := range deployments {
+		if d.params == "" {
+			d.params = fmt.Sprintf("model: openai/%s, api_base: %s/v1, api_key: bench-provider-key", model, d.url)
+		}
 		fmt.Fprintf(&models, `  - model_name: %s
-    gateway_params: {model: openai/%s, api_base: %s/v1, api_key: bench-provider-key, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}
-`, d.model, model, d.url)
+    gateway_params: {%s, input_cost_per_token: 0.000001, output_cost_per_token: 0.00001}
+`, d.model, d.params)
 	}
 	for i, n := range c.nodes {
 		file := filepath.Join(o.dir, fmt.Sprintf("node%d.yaml", i+1))
 		text := fmt.Sprintf(`model_list:
 %sgeneral_settings:
   master_key: %s
+  allow_private_endpoints: true
 cluster:
   listen: %q
   expect: %d

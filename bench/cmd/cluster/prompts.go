@@ -60,19 +60,24 @@ func content(field, value string, version int) map[string]any {
 
 // promptChange makes a change after which requests get a version, while all nodes use the prompt.
 func (c *cluster) promptChange(ctx context.Context, named string, version int, change func() error) (deletion, error) {
+	return c.changed(ctx, fmt.Sprintf("bench@%d", version), func(ctx context.Context, n *node) (string, error) { return c.usePrompt(ctx, n, named) }, change)
+}
+
+// changed makes a change after which what requests get is another text, while all nodes serve such requests.
+func (c *cluster) changed(ctx context.Context, want string, use func(context.Context, *node) (string, error), change func() error) (deletion, error) {
 	var done atomic.Bool
-	earlier := make([][]time.Time, len(c.nodes)) // start times of requests that got the earlier version
+	earlier := make([][]time.Time, len(c.nodes)) // start times of requests that got the earlier text
 	reached := make([]atomic.Bool, len(c.nodes))
 	group, all := errgroup.WithContext(ctx)
 	for i, n := range c.nodes {
 		group.Go(func() error {
 			for !done.Load() {
 				began := time.Now()
-				got, err := c.usePrompt(all, n, named)
+				got, err := use(all, n)
 				if err != nil {
 					return err
 				}
-				if got == fmt.Sprintf("bench@%d", version) {
+				if got == want {
 					reached[i].Store(true)
 					continue
 				}
@@ -86,7 +91,7 @@ func (c *cluster) promptChange(ctx context.Context, named string, version int, c
 	d := deletion{answered: time.Since(start)}
 	end := start.Add(d.answered)
 	if err == nil {
-		err = c.until(all, "a changed prompt is in force", func(context.Context) bool {
+		err = c.until(all, "a change is in force", func(context.Context) bool {
 			for i := range reached {
 				if !reached[i].Load() {
 					return false

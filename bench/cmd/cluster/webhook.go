@@ -61,7 +61,7 @@ func deliverUnderLoad(ctx context.Context, o options, name string, to *receiver,
 	defer p.Close()
 	hook := httptest.NewServer(to)
 	defer hook.Close()
-	c, err := newCluster(o, 1, []deployment{{model, p.URL}})
+	c, err := newCluster(o, 1, []deployment{{model: model, url: p.URL}})
 	if err != nil {
 		return err
 	}
