@@ -197,13 +197,8 @@ func TestGeminiSpeech(t *testing.T) {
 		output                    int64
 		source                    usage.Source
 	}{
-		"samples": {`"response_format":"pcm"`, samples + counts, "\x01\x00\x02\x00", "audio/pcm", 200, 30, usage.Provider},
-		"a file":  {`"response_format":"wav"`, samples + counts, "data\x04\x00\x00\x00\x01\x00\x02\x00", "audio/wav", 200, 30, usage.Provider},
-		"events": {
-			`"response_format":"pcm","stream_format":"sse"`, samples + counts,
-			`data: {"type":"speech.audio.delta","audio":"AQACAA=="}` + "\n\n" + `data: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":30,"total_tokens":34}}`,
-			"text/event-stream; charset=utf-8", 200, 30, usage.Provider,
-		},
+		"samples":                   {`"response_format":"pcm"`, samples + counts, "\x01\x00\x02\x00", "audio/pcm", 200, 30, usage.Provider},
+		"a file":                    {`"response_format":"wav"`, samples + counts, "data\x04\x00\x00\x00\x01\x00\x02\x00", "audio/wav", 200, 30, usage.Provider},
 		"a second without a report": {`"response_format":"pcm"`, second, "\x00\x00", "audio/pcm", 200, 20, usage.Estimated},
 		"filtered":                  {`"response_format":"pcm"`, `{"promptFeedback":{"blockReason":"SAFETY"}}`, `"content_filter"`, "application/json", 400, 0, usage.Estimated},
 	} {
@@ -219,6 +214,49 @@ func TestGeminiSpeech(t *testing.T) {
 		}
 		if ev := k.event(e.uuid); test.status == 200 && (ev.Tokens.Output != test.output || ev.Tokens.OutputAudio != test.output || ev.Source != test.source || ev.Cost == 0) {
 			t.Errorf("%s: recorded %+v at %s from %v", name, ev.Tokens, ev.Cost, ev.Source)
+		}
+		k.settled()
+	}
+}
+
+// Speech that is requested as events comes in events of Google's, and is passed on as it comes. What goes wrong is an event, too, and a stream that ends
+// early is not whole.
+func TestGeminiSpeechStreams(t *testing.T) {
+	t.Parallel()
+	d := place("google", "fast", "", 0)
+	d.Model, d.APIBase, d.Prices = "gemini/gemini-3.8-flash-tts", "https://google.example", nil
+	sound := func(data, finish string) string {
+		return geminiEvent(`{"inlineData":{"mimeType":"audio/l16; rate=24000; channels=1","data":"`+data+`"}}`, finish, `"promptTokenCount":4,"candidatesTokenCount":30`)
+	}
+	const first, done = `data: {"type":"speech.audio.delta","audio":"AQACAA=="}` + "\n\n", `data: {"type":"speech.audio.done","usage":{"input_tokens":4,"output_tokens":30,"total_tokens":34}}` + "\n\n"
+	for name, test := range map[string]struct {
+		pieces  []string
+		want    string // the beginning
+		whole   bool
+		outcome usage.Outcome
+	}{
+		"whole":            {[]string{sound("AQACAA==", ""), sound("AwAEAA==", "STOP"), ""}, first + `data: {"type":"speech.audio.delta","audio":"AwAEAA=="}` + "\n\n" + done, true, journal.Success},
+		"cut anywhere":     {[]string{sound("AQACAA==", "STOP")[:70], sound("AQACAA==", "STOP")[70:]}, first + done, true, journal.Success},
+		"broken off":       {[]string{sound("AQACAA==", ""), ""}, first + `data: {"error":`, false, journal.Failed},
+		"filtered":         {[]string{sound("AQACAA==", ""), geminiEvent(``, "PROHIBITED_CONTENT", `"promptTokenCount":4`)}, first + `data: {"error":{"message":"The provider's filter`, false, journal.Failed},
+		"an error":         {[]string{sound("AQACAA==", ""), `data: {"error":{"code":503,"message":"busy","status":"UNAVAILABLE"}}` + "\n\n"}, first + `data: {"error":`, false, journal.Failed},
+		"no sound":         {[]string{geminiEvent(`{"text":"Hello."}`, "STOP", `"promptTokenCount":4`)}, `data: {"error":`, false, journal.Failed},
+		"not Google's end": {[]string{sound("AQACAA==", "STOP") + "data: [DONE]\n\n"}, first + done, true, journal.Success},
+	} {
+		k := newKit(t, catalog.Spec{Deployments: []catalog.DeploymentSpec{d}, Router: quick(0)})
+		e := k.open(t)
+		sent := e.request(to(e, "/v1/audio/speech"), `{"model":"fast","input":"Hello there.","voice":"nova","response_format":"pcm","stream_format":"sse"}`)
+		if sent.refused != nil || sent.headers[":path"] != "/v1beta/models/gemini-3.8-flash-tts:streamGenerateContent?alt=sse" {
+			t.Fatalf("%s: sent to %s: %+v", name, sent.headers[":path"], sent.refused)
+		}
+		c := streamAnswer()
+		c.pieces = test.pieces
+		a := e.answer(c)
+		if a.status != 200 || !strings.HasPrefix(a.body, test.want) || test.whole && a.body != test.want || !strings.HasPrefix(a.headers["content-type"], "text/event-stream") {
+			t.Errorf("%s: the caller gets %d %s as %s", name, a.status, a.body, a.headers["content-type"])
+		}
+		if ev := k.event(e.uuid); ev.Outcome != test.outcome || test.whole && (ev.Tokens.OutputAudio != 30 || ev.Source != usage.Provider || ev.FirstToken.IsZero()) {
+			t.Errorf("%s: recorded %+v %v from %v", name, ev.Tokens, ev.Outcome, ev.Source)
 		}
 		k.settled()
 	}

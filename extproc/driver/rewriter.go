@@ -18,8 +18,23 @@ type Rewriter interface {
 // Speaker is a Rewriter whose provider sends speech within a response of another type, which Restore turns into sound. Implementations are
 // safe for concurrent use and do not block.
 type Speaker interface {
-	// SpeechIn returns the media type of such a response.
+	// SpeechIn returns the media type of such a response, if it is whole.
 	SpeechIn() string
+	// SpeechStream returns what turns the events of such a response into those of OpenAI's API.
+	SpeechStream(r *Original) SpeechStream
+}
+
+// SpeechStream turns the events of one response with speech into OpenAI's. It is not safe for concurrent use.
+type SpeechStream interface {
+	// Event takes the data of an event, and appends what the caller gets in its place. It must not be called after a failure, which is
+	// a *wire.Failure.
+	Event(dst, data []byte) ([]byte, error)
+	// End appends the last event of a complete response.
+	End(dst []byte) []byte
+	// Complete reports whether the response is complete.
+	Complete() bool
+	// Usage returns what has been reported so far.
+	Usage() wire.Usage
 }
 
 // Rewritten is a request in a provider's language.

@@ -87,9 +87,17 @@ func readWAV(file []byte) (data []byte, rate int, ok bool) {
 
 // wav returns the samples as a WAV file.
 func (s *samplesOf) wav() []byte {
+	return s.file(uint32(min(len(s.data), math.MaxInt32)))
+}
+
+// endless returns the samples as the beginning of a WAV file whose length is not known.
+func (s *samplesOf) endless() []byte { return s.file(math.MaxUint32 - headerBytes) }
+
+// file returns the samples after the header of a WAV file with samples of a size.
+func (s *samplesOf) file(size uint32) []byte {
 	out := make([]byte, 0, headerBytes+len(s.data))
 	le := binary.LittleEndian
-	size, rate := uint32(min(len(s.data), math.MaxInt32)), uint32(s.rate)
+	rate := uint32(s.rate)
 	out = le.AppendUint32(append(out, "RIFF"...), headerBytes-8+size)
 	out = le.AppendUint32(append(out, "WAVEfmt "...), 16)
 	out = le.AppendUint16(le.AppendUint16(out, 1), 1) // samples as they are, in one channel

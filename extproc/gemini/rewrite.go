@@ -20,7 +20,7 @@ func Method(model string, op driver.Operation) string {
 		return ":predict"
 	case isCount(op.Endpoint):
 		return ":countTokens"
-	case op.Stream && !Rewrites(op.Endpoint):
+	case op.Stream && !Rewrites(op.Endpoint), op.Place == streamed:
 		return ":streamGenerateContent?alt=sse"
 	}
 	return ":generateContent"
@@ -28,6 +28,9 @@ func Method(model string, op driver.Operation) string {
 
 // SpeechIn returns the media type of responses with speech in them.
 func (Driver) SpeechIn() string { return mediaJSON }
+
+// SpeechStream returns what turns the events of a response with speech into OpenAI's.
+func (Driver) SpeechStream(r *driver.Original) driver.SpeechStream { return newSpeechStream(r) }
 
 // mediaJSON is the media type of responses.
 const mediaJSON = "application/json"
@@ -60,7 +63,7 @@ func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritte
 		out.Body, err = c.hear(r, t)
 		out.Media = mediaJSON
 	case r.Endpoint == driver.Speech:
-		out.Body, err = c.speak(r, t)
+		return c.speak(r, t)
 	default:
 		out.Body, err = c.draw(r, t)
 	}

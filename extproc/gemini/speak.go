@@ -50,10 +50,14 @@ type spokenPart struct {
 	} `json:"speechMetadata,omitzero"`
 }
 
-// speak writes a request for speech.
-func (Codec) speak(r *driver.Original, t driver.Target) ([]byte, error) {
-	if _, err := speechForm(r.Members(), t); err != nil {
-		return nil, err
+// streamed is the place of requests whose response comes in events.
+const streamed = "stream"
+
+// speak writes a request for speech. What the caller gets as events comes in events.
+func (Codec) speak(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
+	form, err := speechForm(r.Members(), t)
+	if err != nil {
+		return driver.Rewritten{}, err
 	}
 	p := optionsOf(r, t)
 	p.take("response_format")
@@ -66,7 +70,7 @@ func (Codec) speak(r *driver.Original, t driver.Target) ([]byte, error) {
 	var out spoken
 	name := &out.Generation.Speech.Voice.Prebuilt.Name
 	if voice.Kind() != '"' || json.Unmarshal(voice, name) != nil || *name == "" {
-		return nil, fault.Field("voice", "invalid_value", "voice must be the name of a voice of %s, such as Kore, or one of OpenAI's, such as alloy.", vendor)
+		return driver.Rewritten{}, fault.Field("voice", "invalid_value", "voice must be the name of a voice of %s, such as Kore, or one of OpenAI's, such as alloy.", vendor)
 	}
 	*name = voiceOf(*name)
 	part := spokenPart{Text: p.required("input")}
@@ -80,7 +84,12 @@ func (Codec) speak(r *driver.Original, t driver.Target) ([]byte, error) {
 	g := &out.Generation
 	g.Temperature, g.Modalities = p.take("temperature"), []string{"AUDIO"}
 	g.Speech.Language = p.text("language_code", "languageCode")
-	return p.body(&out)
+	sent := driver.Rewritten{}
+	if form.events {
+		sent.Place = streamed
+	}
+	sent.Body, err = p.body(&out)
+	return sent, err
 }
 
 // speech is the form of speech that a caller requests.
@@ -156,34 +165,42 @@ func (Codec) restoreSpeech(r *driver.Original, body []byte) (driver.Restored, er
 	return out, nil
 }
 
-// samples returns the sound of the first candidate, or why there is none. A response that ends early has not all of the text.
+// samples returns the sound of the first candidate, or why there is none.
 func (in *loosePieces) samples() (samplesOf, *wire.Failure) {
 	var out samplesOf
+	_, f := in.addTo(&out)
+	if f == nil && len(out.data) == 0 {
+		f = driver.InvalidResponse("has no sound")
+		f.CoolDown = false
+	}
+	return out, f
+}
+
+// addTo adds the sound of the first candidate to other samples, and reports whether the response has ended, or why it has failed. One that ends early
+// has not all of the text.
+func (in *loosePieces) addTo(out *samplesOf) (ended bool, f *wire.Failure) {
 	if reason := in.Feedback.BlockReason; reason != "" {
-		return out, blockedBy(reason + ".")
+		return false, blockedBy(reason + ".")
 	}
 	if len(in.Candidates) == 0 {
-		return out, driver.InvalidResponse("has no sound")
+		return false, nil // of a stream: the last event may have the usage alone
 	}
 	c := &in.Candidates[0]
 	for i := range c.Content.Parts {
 		if m := &c.Content.Parts[i].Inline; isSpoken(m.Type) && !out.add(m.Type, m.Data) {
-			return out, driver.InvalidResponse("has sound of another kind than samples")
+			return false, driver.InvalidResponse("has sound of another kind than samples")
 		}
 	}
 	switch finish := readFinish(c.Finish); {
 	case finish == wire.FinishFilter && c.Message != "":
-		return out, blockedBy(c.Message)
+		return false, blockedBy(c.Message)
 	case finish == wire.FinishFilter:
-		return out, blockedBy(c.Finish + ".")
+		return false, blockedBy(c.Finish + ".")
 	case finish == wire.FinishLength:
-		return out, textTooLong()
-	case len(out.data) == 0:
-		f := driver.InvalidResponse("has no sound")
-		f.CoolDown = false
-		return out, f
+		return false, textTooLong()
+	default:
+		return finish != "", nil
 	}
-	return out, nil
 }
 
 // textTooLong is the failure of speech that ends where the model may speak no more.
@@ -207,12 +224,23 @@ func spokenUsage(raw jsontext.Value) wire.Usage {
 
 // soundEvents writes sound as OpenAI's events.
 func soundEvents(data []byte, u *wire.Usage) []byte {
-	out := append(make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+256), `data: {"type":"speech.audio.delta","audio":"`...)
-	out = append(base64.StdEncoding.AppendEncode(out, data), "\"}\n\ndata: {\"type\":\"speech.audio.done\""...)
+	out := appendSound(make([]byte, 0, base64.StdEncoding.EncodedLen(len(data))+256), data)
+	return appendSpoken(out, u)
+}
+
+// appendSound appends an event with sound.
+func appendSound(dst, data []byte) []byte {
+	dst = append(dst, `data: {"type":"speech.audio.delta","audio":"`...)
+	return append(base64.StdEncoding.AppendEncode(dst, data), "\"}\n\n"...)
+}
+
+// appendSpoken appends the last event, with the tokens.
+func appendSpoken(dst []byte, u *wire.Usage) []byte {
+	dst = append(dst, `data: {"type":"speech.audio.done"`...)
 	if t := &u.Tokens; u.Known() {
-		out = strconv.AppendInt(append(out, `,"usage":{"input_tokens":`...), t.Input, 10)
-		out = strconv.AppendInt(append(out, `,"output_tokens":`...), t.Output, 10)
-		out = append(strconv.AppendInt(append(out, `,"total_tokens":`...), t.Input+t.Output, 10), '}')
+		dst = strconv.AppendInt(append(dst, `,"usage":{"input_tokens":`...), t.Input, 10)
+		dst = strconv.AppendInt(append(dst, `,"output_tokens":`...), t.Output, 10)
+		dst = append(strconv.AppendInt(append(dst, `,"total_tokens":`...), t.Input+t.Output, 10), '}')
 	}
-	return append(out, "}\n\n"...)
+	return append(dst, "}\n\n"...)
 }

@@ -41,6 +41,32 @@ func heardAs(t *rapid.T, ask string, body []byte) driver.Restored {
 	return out
 }
 
+// streamedAs returns the sound that a caller gets if each part is an event.
+func streamedAs(t *rapid.T, ask string, parts [][2]string) []byte {
+	var facts splice.Request
+	if err := splice.ScanInputs(splice.Input)([]byte(ask), &facts); err != nil {
+		t.Fatal(err)
+	}
+	s := gemini.Driver{}.SpeechStream(&driver.Original{Endpoint: driver.Speech, Facts: &facts})
+	var events, sound []byte
+	for i := range parts {
+		var err error
+		if events, err = s.Event(events, spokenParts(t, parts[i:i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for line := range strings.Lines(string(s.End(events))) {
+		if _, data, ok := strings.Cut(line, `"audio":"`); ok {
+			piece, err := base64.StdEncoding.DecodeString(data[:strings.IndexByte(data, '"')])
+			if err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+			sound = append(sound, piece...)
+		}
+	}
+	return sound
+}
+
 // Samples reach the caller as they were, in whatever parts they come: alone, in a WAV file, and in an event. A WAV file that the gateway has
 // written is one that it reads.
 func TestSpeechKeepsSamples(t *testing.T) {
@@ -66,6 +92,10 @@ func TestSpeechKeepsSamples(t *testing.T) {
 		again := heardAs(t, ask+`pcm"}`, spokenParts(t, [][2]string{{"audio/wav", string(wav.Body)}}))
 		if !bytes.Equal(again.Body, all) {
 			t.Fatalf("%x became %x by way of a file", all, again.Body)
+		}
+		stream := streamedAs(t, ask+`wav","stream_format":"sse"}`, parts)
+		if !bytes.Equal(stream[44:], all) || !bytes.Equal(stream[8:40], wav.Body[8:40]) {
+			t.Fatalf("%x became %x in events", all, stream)
 		}
 		events := heardAs(t, ask+`pcm","stream_format":"sse"}`, spokenParts(t, parts))
 		if !strings.Contains(string(events.Body), `"audio":"`+base64.StdEncoding.EncodeToString(all)+`"`) || !strings.HasSuffix(string(events.Body), ".done\"}\n\n") {

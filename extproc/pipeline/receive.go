@@ -108,7 +108,7 @@ func (p *Pipeline) accept(_ context.Context, x *Exchange) error {
 		return errors.New("content-encoding " + r.head.Encoding + " was not requested")
 	case !r.speech && !x.op.Answers(r.head.Media, r.inPieces):
 		return errors.New("content-type is not that of a response to the request")
-	case r.inPieces && r.head.Media == x.op.Stream && x.rewritten():
+	case r.inPieces && r.head.Media == x.op.Stream && x.rewritten() && x.speaker() == nil:
 		return errors.New("content-type is that of events, which the provider does not send")
 	case r.head.Empty && r.inPieces:
 		return errors.New("the stream has no events")

@@ -29,11 +29,17 @@ func (x *Exchange) rewritten() bool {
 
 // restoresSpeech reports whether a response of a type has speech in it, which the last attempt's provider does not send as sound.
 func (x *Exchange) restoresSpeech(media string) bool {
+	s := x.speaker()
+	return s != nil && media == s.SpeechIn()
+}
+
+// speaker returns the driver of the last attempt if its provider sends speech, but not as sound; nil otherwise.
+func (x *Exchange) speaker() driver.Speaker {
 	if !x.op.Speaks() || !x.rewritten() {
-		return false
+		return nil
 	}
-	s, ok := x.last().Provider.Driver.(driver.Speaker)
-	return ok && media == s.SpeechIn()
+	s, _ := x.last().Provider.Driver.(driver.Speaker) // nil if it is none
+	return s
 }
 
 // originalLocked returns the request for a rewriter, with its canonical form if it is for a count of tokens.

@@ -53,6 +53,8 @@ type Relay struct {
 	stopped bool            // a guardrail has blocked the response
 	silent  time.Time       // when something was sent last, while a guardrail holds back
 
+	speech driver.SpeechStream // of speech that comes in another provider's events
+
 	// Translated.
 	decoder driver.Stream
 	encoder dialect.Encoder
@@ -77,12 +79,15 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	if x.array {
 		r.array = &contents.Array{}
 	}
-	r.raw = x.rewritten() || x.sameDialect(a) && x.response.head.Media != x.op.Stream
+	if s := x.speaker(); s != nil && x.response.head.Media == x.op.Stream {
+		r.speech = s.SpeechStream(x.original())
+	}
+	r.raw = x.rewritten() && r.speech == nil || x.sameDialect(a) && x.response.head.Media != x.op.Stream
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
 		r.outcome.Usage = x.sound.ReadBilled(a.Deployment.Prices, x.response.head.Billed)
 	}
-	if r.raw || x.sameDialect(a) {
+	if r.raw || r.speech != nil || x.sameDialect(a) {
 		r.alias = string(splice.Quote(nil, x.Facts.Model))
 		r.facts.Collect = true
 		return r
@@ -224,6 +229,9 @@ func (r *Relay) event(e *splice.Event) {
 	case r.decoder != nil:
 		r.diverge()
 		r.translate(e)
+	case r.speech != nil:
+		r.diverge()
+		r.speak(e)
 	case len(e.Data) == 0:
 		r.idle(e)
 	default:
@@ -419,6 +427,22 @@ func (r *Relay) translate(e *splice.Event) {
 	}
 }
 
+// speak handles an event with speech of another provider's.
+func (r *Relay) speak(e *splice.Event) {
+	if !e.HasData {
+		return
+	}
+	before := len(r.out)
+	var err error
+	if r.out, err = r.speech.Event(r.out, e.Data); len(r.out) > before {
+		r.first()
+	}
+	r.outcome.Usage, r.ended = r.speech.Usage(), r.speech.Complete()
+	if err != nil {
+		r.fail(failureOf(err).Fault())
+	}
+}
+
 // seal puts reasoning into the id of the call that follows it.
 func (r *Relay) seal(c *wire.Chunk) {
 	if c.Block != nil {
@@ -443,6 +467,10 @@ func (r *Relay) finish() {
 	}
 	r.done = true
 	r.outcome.Kind, r.outcome.Code = journal.Success, ""
+	if r.speech != nil {
+		r.diverge()
+		r.out = r.speech.End(r.out)
+	}
 	if r.decoder == nil {
 		return
 	}

@@ -161,6 +161,8 @@ func rewrite(t *testing.T, p provider.Provider, e *rewrittenEndpoint, in map[str
 	switch {
 	case status != http.StatusOK:
 		fail(chats(), out, p.Driver.Classify(status, header, reply))
+	case strings.HasPrefix(header("content-type"), "text/event-stream"):
+		spoken(t, p.Driver.(driver.Speaker).SpeechStream(r), reply, out)
 	case e.reply != nil || speaksWithin(p):
 		restored, err := rewriter.Restore(r, reply, to.Model)
 		if err != nil {
@@ -176,6 +178,25 @@ func rewrite(t *testing.T, p provider.Provider, e *rewrittenEndpoint, in map[str
 func speaksWithin(p provider.Provider) bool {
 	_, ok := p.Driver.(driver.Speaker)
 	return ok
+}
+
+// spoken writes what a stream with speech becomes, and what is billed for it.
+func spoken(t *testing.T, s driver.SpeechStream, reply []byte, out map[string][]byte) {
+	t.Helper()
+	var answer []byte
+	for _, e := range events(reply) {
+		var err error
+		if answer, err = s.Event(answer, []byte(e.data)); err != nil {
+			fail(chats(), out, failureOf(t, err))
+			return
+		}
+	}
+	if s.Complete() {
+		answer = s.End(answer)
+	}
+	out[answerHTTP] = append([]byte("200\ncontent-type: text/event-stream\n\n"), answer...)
+	u := s.Usage()
+	out[usageJSON] = pretty(marshal(usageView(&u)))
 }
 
 // answered writes what the caller gets, and what it is billed for.

@@ -44,6 +44,11 @@ type embedConfig struct {
 // SpeechIn returns the media type of responses with speech in them.
 func (Driver) SpeechIn() string { return gemini.Driver{}.SpeechIn() }
 
+// SpeechStream returns what turns the events of a response with speech into OpenAI's.
+func (Driver) SpeechStream(r *driver.Original) driver.SpeechStream {
+	return gemini.Driver{}.SpeechStream(r)
+}
+
 // Rewrite writes a request in the form of the model.
 func (Driver) Rewrite(r *driver.Original, t driver.Target) (driver.Rewritten, error) {
 	if r.Endpoint != driver.Embeddings {
