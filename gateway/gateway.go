@@ -396,6 +396,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
 	front.Go(func() error { return g.pipeline.Run(servers) })
 	front.Go(func() error { return g.deliverer.Run(servers) })
+	front.Go(func() error { return newTrimmer().Run(servers) })
 
 	edge, stopEdge := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopEdge()
