@@ -59,26 +59,33 @@ func pages(t *testing.T, all map[string]string, check func(r *http.Request) stri
 	}
 }
 
+// signedAs says what is wrong with the signature of a request for a service.
+func signedAs(t *testing.T, r *http.Request, by cloud.Token, service string) string {
+	t.Helper()
+	at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
+	if err != nil {
+		return err.Error()
+	}
+	again, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.Host+r.URL.String(), http.NoBody)
+	if err != nil {
+		return err.Error()
+	}
+	if media := r.Header.Get("Content-Type"); media != "" {
+		again.Header.Set("Content-Type", media)
+	}
+	nothing := sha256.Sum256(nil)
+	err = v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: by.AccessKeyID, SecretAccessKey: by.SecretKey.Reveal(), SessionToken: by.SessionToken.Reveal()}, again, hex.EncodeToString(nothing[:]), service, "eu-west-1", at)
+	if want := again.Header.Get("Authorization"); err != nil || r.Header.Get("Authorization") != want {
+		return fmt.Sprintf("the signature is %s, want %s (%v)", r.Header.Get("Authorization"), want, err)
+	}
+	return ""
+}
+
 // TestBedrock: the models that can be invoked, and the inference profiles. Each request is signed as AWS demands.
 func TestBedrock(t *testing.T) {
 	t.Parallel()
 	token := cloud.Token{AccessKeyID: "AKIA1", SecretKey: vault.NewSecret("s3cret"), SessionToken: vault.NewSecret("session")}
-	signed := func(r *http.Request) string {
-		at, err := time.Parse("20060102T150405Z", r.Header.Get("X-Amz-Date"))
-		if err != nil {
-			return err.Error()
-		}
-		again, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+r.Host+r.URL.String(), http.NoBody)
-		if err != nil {
-			return err.Error()
-		}
-		nothing := sha256.Sum256(nil)
-		err = v4.NewSigner().SignHTTP(t.Context(), aws.Credentials{AccessKeyID: "AKIA1", SecretAccessKey: "s3cret", SessionToken: "session"}, again, hex.EncodeToString(nothing[:]), "bedrock", "eu-west-1", at)
-		if want := again.Header.Get("Authorization"); err != nil || r.Header.Get("Authorization") != want {
-			return fmt.Sprintf("the signature is %s, want %s (%v)", r.Header.Get("Authorization"), want, err)
-		}
-		return ""
-	}
+	signed := func(r *http.Request) string { return signedAs(t, r, token, "bedrock") }
 	d := clouded(t, "bedrock", map[string]string{cloud.AWSRegion: "eu-west-1"}, pages(t, map[string]string{
 		"/foundation-models": `{"modelSummaries":[
 			{"modelId":"anthropic.claude-3-haiku-20240307-v1:0","inferenceTypesSupported":["ON_DEMAND"],"modelLifecycle":{"status":"ACTIVE"}},
@@ -97,6 +104,19 @@ func TestBedrock(t *testing.T) {
 	got, err := tokenFinder(token).Models(t.Context(), d)
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("the models are %v, error %v; want %v", got, err, want)
+	}
+}
+
+// TestMantle: the endpoint with the vendors' APIs has OpenAI's list, and a service name of its own in signatures.
+func TestMantle(t *testing.T) {
+	t.Parallel()
+	token := cloud.Token{AccessKeyID: "AKIA1", SecretKey: vault.NewSecret("s3cret")}
+	d := clouded(t, "bedrock_mantle", map[string]string{cloud.AWSRegion: "eu-west-1"}, pages(t, map[string]string{
+		"/v1/models": `{"object":"list","data":[{"id":"openai.gpt-oss-120b"},{"id":"anthropic.claude-opus-4-7"}]}`,
+	}, func(r *http.Request) string { return signedAs(t, r, token, "bedrock-mantle") }))
+	got, err := tokenFinder(token).Models(t.Context(), d)
+	if err != nil || !slices.Equal(got, []string{"anthropic.claude-opus-4-7", "openai.gpt-oss-120b"}) {
+		t.Errorf("the models are %v, error %v", got, err)
 	}
 }
 
