@@ -102,7 +102,7 @@ func (f *googleMedia) note(path, method, body string) {
 
 // answer draws what the prompt says, reads it as a file, or tells the length of a recording.
 func (f *googleMedia) answer(w http.ResponseWriter, q *googleAsk) {
-	part := q.Contents[0].Parts[0]
+	part := q.Contents[0].Parts[len(q.Contents[0].Parts)-1] // behind the pictures that it is about
 	kind, read, made := "TEXT", map[string]any{"modality": "AUDIO", "tokenCount": 64}, map[string]any{"text": fmt.Sprintf("The fake provider heard a file of %d bytes", len(part.Inline.Data))}
 	if list := q.Generation.Modalities; len(list) > 0 {
 		kind, read = list[0], map[string]any{"modality": "TEXT", "tokenCount": 64}
@@ -162,7 +162,7 @@ func TestGoogleBeyondChatsBySDK(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/google_media.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey, "PREFIXES=g- v-")
-	if out, err := cmd.CombinedOutput(); err != nil || strings.Count("\n"+string(out), "\nok ") != 14 {
+	if out, err := cmd.CombinedOutput(); err != nil || strings.Count("\n"+string(out), "\nok ") != 16 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	reported := map[string]int{}
@@ -171,7 +171,7 @@ func TestGoogleBeyondChatsBySDK(t *testing.T) {
 			reported[strings.TrimPrefix(r.Group, "g-")]++
 		}
 	}
-	for name, n := range map[string]int{"image": 1, "imagen": 1, "tts": 3, "flash": 3} {
+	for name, n := range map[string]int{"image": 2, "imagen": 1, "tts": 3, "flash": 3} {
 		if reported[name] != n || reported["v-"+name] != n {
 			t.Errorf("%d and %d requests of %s cost what is reported, want %d: %v", reported[name], reported["v-"+name], name, n, reported)
 		}

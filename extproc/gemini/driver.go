@@ -26,8 +26,8 @@ type Codec struct {
 
 // Serves returns Gemini's language for each chat, for the other endpoints that Google's models serve, and for the count of a chat's
 // tokens by callers of that language.
-func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e.IsChat() || e == driver.Embeddings || e == driver.ContentsCount || Rewrites(e) {
+func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
+	if e.IsChat() || e == driver.Embeddings || e == driver.ContentsCount || Rewrites(t.Model, e) {
 		return wire.Gemini, true
 	}
 	return "", false

@@ -68,14 +68,21 @@ func (c Codec) hear(r *driver.Original, t driver.Target) ([]byte, error) {
 	return withData(body, r.Facts.File(recording)), nil
 }
 
-// withData writes a file as base64 into a request whose inline data is empty. No text in JSON can look like that: its quotes have
+// withData writes files as base64 into a request with as many parts whose data is empty. No text in JSON can look like that: its quotes have
 // escapes.
-func withData(body, file []byte) []byte {
+func withData(body []byte, files ...[]byte) []byte {
 	const empty = `"data":""`
-	at := bytes.Index(body, []byte(empty)) + len(empty) - 1
-	out := make([]byte, 0, len(body)+base64.StdEncoding.EncodedLen(len(file)))
-	out = base64.StdEncoding.AppendEncode(append(out, body[:at]...), file)
-	return append(out, body[at:]...)
+	size := len(body)
+	for _, file := range files {
+		size += base64.StdEncoding.EncodedLen(len(file))
+	}
+	out := make([]byte, 0, size)
+	for _, file := range files {
+		at := bytes.Index(body, []byte(empty)) + len(empty) - 1
+		out = base64.StdEncoding.AppendEncode(append(out, body[:at]...), file)
+		body = body[at:]
+	}
+	return append(out, body...)
 }
 
 // recordingType returns the MIME type of the recording: that of its part, of its name, or of its bytes.

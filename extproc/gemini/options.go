@@ -40,6 +40,17 @@ func (p *options) take(names ...string) jsontext.Value {
 	return out
 }
 
+// number takes a member that is a number. A field of a form is a text that says one.
+func (p *options) number(names ...string) jsontext.Value {
+	raw := p.take(names...)
+	if raw.Kind() == '"' {
+		if inner := raw[1 : len(raw)-1]; inner.Kind() == '0' && inner.IsValid() {
+			return inner
+		}
+	}
+	return raw
+}
+
 // text takes a member that is a text, by the first of its names that it has.
 func (p *options) text(names ...string) string {
 	out := ""

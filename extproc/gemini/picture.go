@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"mime"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,24 +58,61 @@ func (c Codec) draw(r *driver.Original, t driver.Target) ([]byte, error) {
 	if IsImagen(t.Model) {
 		return drawByImagen(p)
 	}
+	shown, files, err := originals(r)
+	if err != nil {
+		return nil, err
+	}
 	var out drawing
-	out.Contents = []content{{Role: roleUser, Parts: []part{textPart(p.required("prompt"))}}}
+	out.Contents = []content{{Role: roleUser, Parts: append(shown, textPart(p.required("prompt")))}}
 	p.only("n", "1")
-	out.Safety = p.take("safety_settings", "safetySettings")
+	if r.Endpoint == driver.Images { // a form has no objects
+		out.Safety = p.take("safety_settings", "safetySettings")
+	}
 	g := &out.Generation
-	g.Seed, g.Modalities, g.Picture.picture = p.take("seed"), []string{"IMAGE"}, p.form(ratios())
+	g.Seed, g.Modalities, g.Picture.picture = p.number("seed"), []string{"IMAGE"}, p.form(ratios())
 	if c.Vertex {
 		g.Picture.Person, g.Picture.Options = p.take("person_generation", "personGeneration"), p.output()
 	} else {
-		p.only("output_compression", "100")
+		p.only("output_compression", "100", `"100"`)
 		p.only("output_format")
 	}
-	return p.body(&out)
+	p.only("input_fidelity")
+	body, err := p.body(&out)
+	if err != nil {
+		return nil, err
+	}
+	return withData(body, files...), nil
+}
+
+// originals returns the pictures that a form wants changed: parts whose data is empty, and their data. A request without a form has none.
+func originals(r *driver.Original) (shown []part, files [][]byte, err error) {
+	if r.Endpoint != driver.ImageEdits {
+		return nil, nil, nil
+	}
+	for _, p := range r.Facts.Form() {
+		name := string(p.Base())
+		switch {
+		case !p.IsFile:
+			continue
+		case name != "image":
+			return nil, nil, fault.Field(name, driver.CodeUnsupported, "%s: %s changes pictures as the prompt says; leave the file out.", name, vendor)
+		}
+		kind, _, _ := mime.ParseMediaType(string(p.Type)) // empty if there is none
+		if !strings.HasPrefix(kind, "image/") {
+			kind = typeOfName(string(p.Filename))
+		}
+		if !strings.HasPrefix(kind, "image/") {
+			kind = "image/png"
+		}
+		shown = append(shown, part{Inline: &blob{MimeType: kind}})
+		files = append(files, p.Value.Of(r.Facts.FormBody()))
+	}
+	return shown, files, nil
 }
 
 // output takes the format of a picture.
 func (p *options) output() outputOptions {
-	out := outputOptions{Quality: p.take("output_compression")}
+	out := outputOptions{Quality: p.number("output_compression")}
 	switch name := p.text("output_format"); {
 	case name == "png", name == "jpeg":
 		out.Type = "image/" + name
@@ -114,7 +152,7 @@ func drawByImagen(p *options) ([]byte, error) {
 	out.Instances = []imagenPrompt{{p.required("prompt")}}
 	form := p.form(imagenRatios())
 	out.Parameters = imagenParameters{
-		Count: p.take("n"), Ratio: form.Ratio, Size: form.Size, Negative: p.take("negative_prompt", "negativePrompt"), Seed: p.take("seed"),
+		Count: p.take("n"), Ratio: form.Ratio, Size: form.Size, Negative: p.take("negative_prompt", "negativePrompt"), Seed: p.number("seed"),
 		Person: p.take("person_generation", "personGeneration"), Mark: p.take("add_watermark", "addWatermark"), Reasons: true, Options: p.output(),
 	}
 	if out.Parameters.Count == nil {

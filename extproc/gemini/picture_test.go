@@ -1,7 +1,10 @@
 package gemini_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"mime/multipart"
 	"strings"
 	"testing"
 
@@ -100,5 +103,71 @@ func TestDrawingsRefuseWrongTypes(t *testing.T) {
 		if _, _, err := drawingOf(t, `{"model":"fast","prompt":"a",`+c.member+`}`, driver.Target{Model: c.model, DropParams: true}); err == nil || fault.From(err).Param != name {
 			t.Errorf("%s: %v", c.member, err)
 		}
+	}
+}
+
+// editOf rewrites a request for the change of pictures; each file is a name and its bytes.
+func editOf(t interface{ Fatal(...any) }, prompt string, files ...[2]string) ([]byte, error) {
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, f := range files {
+		part, err := w.CreateFormFile(f[0], "a.jpg")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = part.Write([]byte(f[1])) // a buffer takes all
+	}
+	if err := errors.Join(w.WriteField("model", "fast"), w.WriteField("prompt", prompt), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	facts := splice.Request{Boundary: w.Boundary()}
+	if err := splice.ScanForm("image")(form.Bytes(), &facts); err != nil {
+		t.Fatal(err)
+	}
+	sent, err := gemini.Driver{}.Rewrite(&driver.Original{Endpoint: driver.ImageEdits, Facts: &facts}, driver.Target{Model: "gemini-3.1-flash-image"})
+	return sent.Body, err
+}
+
+// Pictures that are to be changed stand before the prompt, in their order and byte for byte, whatever the prompt says.
+func TestEditsKeepPictures(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		prompt := rapid.SampledFrom([]string{"a fox", `"data":""`, `\"data\":\"\"`, "\u2028"}).Draw(t, "prompt")
+		var files [][2]string
+		for range rapid.IntRange(1, 4).Draw(t, "pictures") {
+			files = append(files, [2]string{"image[]", string(rapid.SliceOfN(rapid.Byte(), 1, 30).Draw(t, "picture"))})
+		}
+		body, err := editOf(t, prompt, files...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out struct {
+			Contents []struct {
+				Parts []struct {
+					Text   string `json:"text"`
+					Inline struct {
+						Type string `json:"mimeType"`
+						Data []byte `json:"data"`
+					} `json:"inlineData"`
+				} `json:"parts"`
+			} `json:"contents"`
+		}
+		if err := json.Unmarshal(body, &out); err != nil || len(out.Contents) != 1 || len(out.Contents[0].Parts) != len(files)+1 {
+			t.Fatalf("%s: %v", body, err)
+		}
+		for i, f := range files {
+			if p := &out.Contents[0].Parts[i].Inline; string(p.Data) != f[1] || p.Type != "image/jpeg" {
+				t.Fatalf("%x became %x of type %s", f[1], p.Data, p.Type)
+			}
+		}
+		if got := out.Contents[0].Parts[len(files)].Text; got != prompt {
+			t.Fatalf("the prompt is %q", got)
+		}
+	})
+	if _, err := editOf(t, "a", [2]string{"image", "a"}, [2]string{"mask", "b"}); err == nil || fault.From(err).Param != "mask" {
+		t.Errorf("a mask: %v", err)
+	}
+	if _, ok := (gemini.Driver{}).Serves(driver.Target{Model: "imagen-4.0-generate-001"}, driver.ImageEdits); ok {
+		t.Error("Imagen changes pictures")
 	}
 }

@@ -4,9 +4,11 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/driver"
 )
 
-// Rewrites reports whether Codec rewrites the requests of an endpoint.
-func Rewrites(e driver.Endpoint) bool {
+// Rewrites reports whether Codec rewrites the requests of an endpoint for a model.
+func Rewrites(model string, e driver.Endpoint) bool {
 	switch e { //nolint:exhaustive // Google has no form for the others
+	case driver.ImageEdits:
+		return !IsImagen(model)
 	case driver.Images, driver.Speech, driver.Transcriptions, driver.CountTokens, driver.InputTokens:
 		return true
 	}
@@ -20,7 +22,7 @@ func Method(model string, op driver.Operation) string {
 		return ":predict"
 	case isCount(op.Endpoint):
 		return ":countTokens"
-	case op.Stream && !Rewrites(op.Endpoint), op.Place == streamed:
+	case op.Stream && !Rewrites(model, op.Endpoint), op.Place == streamed:
 		return ":streamGenerateContent?alt=sse"
 	}
 	return ":generateContent"
@@ -66,6 +68,7 @@ func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritte
 		return c.speak(r, t)
 	default:
 		out.Body, err = c.draw(r, t)
+		out.Media = mediaJSON
 	}
 	return out, err
 }

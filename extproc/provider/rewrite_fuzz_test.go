@@ -56,7 +56,7 @@ func FuzzRewrite(f *testing.F) {
 				if splice.ScanModel(body, facts) != nil {
 					return
 				}
-				sent = formOf(t, body)
+				sent = formOf(t, e, body)
 			}
 			if *facts = (splice.Request{Boundary: boundary}); e.scan(sent, facts) != nil {
 				return
@@ -91,7 +91,7 @@ func FuzzRestored(f *testing.F) {
 				return
 			}
 			ask := map[string]string{
-				"speech": `{"model":"m","input":"a","voice":"b"}`, "count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
+				"speech": `{"model":"m","input":"a","voice":"b"}`, "count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "edits": `{"model":"m","prompt":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
 			}[e.name]
 			o, _ := original(t, e, []byte(ask))
 			for _, model := range []string{"m", "voyage-context-3", "imagen-4"} {

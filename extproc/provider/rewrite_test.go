@@ -52,6 +52,7 @@ func rewrittenEndpoints() []rewrittenEndpoint {
 	return []rewrittenEndpoint{
 		{"embeddings", driver.Embeddings, false, splice.ScanInputs(splice.Input), splice.List, nil},
 		{"images", driver.Images, false, splice.ScanInputs(splice.Prompt), splice.List, nil},
+		{"edits", driver.ImageEdits, true, splice.ScanForm("image"), splice.List, nil},
 		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List, nil},
 		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil, nil},
 		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript, nil},
@@ -239,7 +240,7 @@ func original(t *testing.T, e *rewrittenEndpoint, ask []byte) (*driver.Original,
 	facts := &splice.Request{Boundary: boundary}
 	body := bytes.TrimSpace(ask)
 	if e.form {
-		body = formOf(t, ask)
+		body = formOf(t, e, ask)
 	}
 	if err := e.scan(body, facts); err != nil {
 		t.Fatal(err)
@@ -257,14 +258,18 @@ func originalOf(e *rewrittenEndpoint, facts *splice.Request) *driver.Original {
 }
 
 // formOf writes an object as a form with a file.
-func formOf(t *testing.T, ask []byte) []byte {
+func formOf(t *testing.T, e *rewrittenEndpoint, ask []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
 	if err := w.SetBoundary(boundary); err != nil {
 		t.Fatal(err)
 	}
-	part, err := w.CreatePart(textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="a.wav"`}, "Content-Type": {"audio/wav"}})
+	head := textproto.MIMEHeader{"Content-Disposition": {`form-data; name="file"; filename="a.wav"`}, "Content-Type": {"audio/wav"}}
+	if e.endpoint == driver.ImageEdits {
+		head = textproto.MIMEHeader{"Content-Disposition": {`form-data; name="image[]"; filename="a.webp"`}}
+	}
+	part, err := w.CreatePart(head)
 	if err != nil {
 		t.Fatal(err)
 	}

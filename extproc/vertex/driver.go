@@ -20,7 +20,7 @@ const claudeVersion = "vertex-2023-10-16"
 
 // Serves returns the language of a model's family.
 func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	of, _ := familyOf(t.Model)
+	of, name := familyOf(t.Model)
 	switch of {
 	case claude:
 		return anthropic.Driver{}.Serves(t, e)
@@ -32,7 +32,7 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 		return openai.Driver{Endpoints: []driver.Endpoint{driver.Chat}}.Serves(t, e)
 	case google, tuned:
 	}
-	return wire.Gemini, e.IsChat() || e == driver.Embeddings || gemini.Rewrites(e)
+	return wire.Gemini, e.IsChat() || e == driver.Embeddings || gemini.Rewrites(name, e)
 }
 
 // Codec returns the translator of a language.

@@ -36,6 +36,12 @@ def picture(prefix):
     refused(lambda: client.images.generate(model=prefix + "image", prompt="a fox", n=2), "n")
 
 
+def edit(prefix):
+    pictures = [("a.png", io.BytesIO(b"\x89PNG\r\n--a"), "image/png"), ("b.webp", io.BytesIO(b"RIFFWEBP"))]
+    r = client.images.edit(model=prefix + "image", image=pictures, prompt="a fox", size="auto")
+    assert [base64.b64decode(p.b64_json) for p in r.data] == [b"a fox"] and r.usage.output_tokens == 1290, r
+
+
 def imagen(prefix):
     r = client.images.generate(model=prefix + "imagen", prompt="a fox", n=2, size="1024x1792")
     assert [base64.b64decode(p.b64_json) for p in r.data] == [b"a fox"] * 2, r
@@ -91,7 +97,7 @@ def count(prefix):
 
 failed = False
 for prefix in os.environ["PREFIXES"].split():
-    for check in (picture, imagen, filtered, speech, speech_events, transcription, count):
+    for check in (picture, edit, imagen, filtered, speech, speech_events, transcription, count):
         try:
             check(prefix)
             print("ok", prefix, check.__name__)
