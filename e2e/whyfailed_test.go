@@ -143,7 +143,5 @@ func TestTraceContextGoesOn(t *testing.T) {
 			t.Errorf("without a valid trace the provider gets %q, %q", r.Headers.Get("Traceparent"), r.Headers.Get("Tracestate"))
 		}
 	}
-	if !strings.Contains(g.log.String(), `"trace_id":"`+id+`"`) {
-		t.Error("the trace is not in the log")
-	}
+	g.until("the trace is in the log", func() bool { return strings.Contains(g.log.String(), `"trace_id":"`+id+`"`) })
 }
