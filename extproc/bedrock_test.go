@@ -164,3 +164,22 @@ func TestBedrockEmbeddings(t *testing.T) {
 		k.settled()
 	}
 }
+
+// What a driver signs and what the gateway sets of itself is the same header once.
+func TestHeadersAreSetOnce(t *testing.T) {
+	t.Parallel()
+	for _, d := range []catalog.DeploymentSpec{
+		place("solo", "fast", "up", 0), claude("claude", "fast", 0),
+		atBedrock("amazon.nova-pro-v1:0"), atBedrock("openai.gpt-oss-120b-1:0"), atBedrock("anthropic.claude-sonnet-4-5-20250929-v1:0"),
+	} {
+		for path, body := range map[string]string{"/v1/chat/completions": hello, "/v1/messages": helloMessages, "/v1/responses": helloResponses} {
+			k := newKit(t, alone(d))
+			e := k.open(t)
+			out := e.request(to(e, path), body)
+			if out.refused != nil || out.headers["content-type"] != "application/json" || out.headers[setTwice] != "" {
+				t.Errorf("%s by %s: content type %s, twice %s: %+v", d.Model, path, out.headers["content-type"], out.headers[setTwice], out.refused)
+			}
+			e.close()
+		}
+	}
+}

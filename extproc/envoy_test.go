@@ -250,10 +250,18 @@ func (h headers) mutate(m *extprocv3.HeaderMutation) {
 	for _, name := range m.GetRemoveHeaders() {
 		delete(h, name)
 	}
+	set := map[string]bool{}
 	for _, o := range m.GetSetHeaders() {
-		h[o.GetHeader().GetKey()] = string(o.GetHeader().GetRawValue())
+		name := o.GetHeader().GetKey()
+		if h[name] = string(o.GetHeader().GetRawValue()); set[name] {
+			h[setTwice] += name + " "
+		}
+		set[name] = true
 	}
 }
+
+// setTwice is in the place of a name, with the names that one message sets more than once.
+const setTwice = "set twice"
 
 // answer is what the caller gets: an answer of the gateway's own, or the provider's
 // as the gateway has changed it.

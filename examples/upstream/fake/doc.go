@@ -1,7 +1,7 @@
 // Package fake is a provider of language models that answers without a model:
 // OpenAI chat completions, responses, completions, embeddings, speech,
 // transcriptions, images, edits of images and model lists, Anthropic messages, Google's
-// generateContent, Cohere chat and rerank, below /mistral Mistral's chats, below /voyage and /jina the embeddings
+// generateContent, Amazon Bedrock's Converse and InvokeModel, Cohere chat and rerank, below /mistral Mistral's chats, below /voyage and /jina the embeddings
 // and rankings of these, and the speech and transcriptions of ElevenLabs and Deepgram, whole and streamed, with
 // deterministic text and plausible,
 // deterministic usage numbers.
