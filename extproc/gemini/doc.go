@@ -2,6 +2,8 @@
 // models (Features). Driver speaks it with the Gemini API, and Codec translates for any provider
 // that has the language.
 //
+// Codec also rewrites what is no chat (Rewrites): pictures, which Imagen draws by predict, speech, transcriptions, and counts of tokens.
+//
 // # Signatures
 //
 // A model signs its calls and some of its texts. A signature goes back in the part that it came
