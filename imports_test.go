@@ -133,7 +133,7 @@ func importRows() []importRow {
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/driver", "extproc/gemini", "extproc/googlecaller", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/prompts"}},
 		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/vertex", "extproc/voyage", "extproc/wire"}},
 		{"extproc/operation", []string{
-			"extproc/anthropic", "extproc/contents", "extproc/dialect", "extproc/driver", "extproc/gemini", "extproc/googlecaller", "extproc/googleembed", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
+			"extproc/anthropic", "extproc/contents", "extproc/dialect", "extproc/driver", "extproc/eventstream", "extproc/gemini", "extproc/googlecaller", "extproc/googleembed", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
 		}},
 		{"extproc/admission", []string{"extproc/message", "extproc/throttle", "cluster/*"}},

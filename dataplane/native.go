@@ -21,6 +21,8 @@ type Found struct {
 const (
 	FormVertex  = "vertex"  // Anthropic's messages as Vertex AI has them: without a model, and with a version
 	FormPredict = "predict" // embeddings as instances of Vertex AI
+	FormInvoke  = "invoke"  // Anthropic's messages as InvokeModel of Bedrock has them: without a model, and with a version
+	FormInvokes = "invokes" // the same as a stream
 )
 
 // method is what ends a path of Google's, behind a colon.
@@ -65,6 +67,9 @@ func Find(path string) (f Found, ok bool) {
 	if f, ok = findMethod(path); ok {
 		return f, true
 	}
+	if f, ok = findInvoke(path); ok {
+		return f, true
+	}
 	for _, o := range Operations() {
 		if slices.Contains(o.Aliases(), path) {
 			return Found{Path: o.Path}, true
@@ -75,6 +80,28 @@ func Find(path string) (f Found, ok bool) {
 		return Found{}, false
 	}
 	return Found{Path: rest, Model: model}, true
+}
+
+// The ends of paths of Bedrock behind the model.
+const (
+	invoke  = "/invoke"
+	invokes = "/invoke-with-response-stream"
+)
+
+// findInvoke reads a path of Bedrock's form. Clients escape the slashes of a model.
+func findInvoke(path string) (Found, bool) {
+	rest, ok := strings.CutPrefix(path, prefixBedrock+"/model/")
+	model, method, found := strings.Cut(rest, "/")
+	if !ok || !found || model == "" {
+		return Found{}, false
+	}
+	switch "/" + method {
+	case invoke:
+		return Found{pathMessages, FormInvoke, model}, true
+	case invokes:
+		return Found{pathMessages, FormInvokes, model}, true
+	}
+	return Found{}, false
 }
 
 // findMethod reads a path of Google's form.
@@ -202,6 +229,9 @@ func (o *Operation) Templates() []string {
 		default:
 			out = append(out, "/v1beta/models/{model}:"+m.name, prefixGemini+"/v1beta/models/{model}:"+m.name, onVertex+"google/models/{model}:"+m.name)
 		}
+	}
+	if o.Path == pathMessages {
+		out = append(out, prefixBedrock+"/model/{model}"+invoke, prefixBedrock+"/model/{model}"+invokes)
 	}
 	if slices.Contains(o.prefixes(), prefixOpenAI) {
 		out = append(out, "/openai/deployments/{model}"+o.Path, prefixAzure+"/openai/deployments/{model}"+o.Path)

@@ -273,7 +273,7 @@ func Language(path string) string {
 		}
 	}
 	switch {
-	case isBelow(path, prefixAnthropic), strings.Contains(path, "/publishers/anthropic/"):
+	case isBelow(path, prefixAnthropic), isBelow(path, prefixBedrock), strings.Contains(path, "/publishers/anthropic/"):
 		return languageAnthropic
 	case isBelow(path, prefixOpenAI), isBelow(path, prefixPassed), isBelow(path, prefixAzure):
 		return languageOpenAI

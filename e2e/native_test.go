@@ -56,7 +56,8 @@ func TestNativeClients(t *testing.T) {
 	p := newUpstream(t)
 	g := startGateway(t, models(p,
 		"gpt=openai/fake-gpt", "claude=anthropic/fake-claude", "claude-tools=anthropic/fake-claude+tools-2", "embed=openai/fake-embed", "rank=cohere/fake-rank",
+		"cut=anthropic/fake-claude+cut-3+words-20",
 	)+"router_settings: {num_retries: 0}\n")
-	runPython(t, g, "native_clients.py", 28)
+	runPython(t, g, "native_clients.py", 44)
 	noneHasTheKey(t, p)
 }

@@ -81,6 +81,9 @@ func (p *Presented) AddQuery(query string) {
 	}
 }
 
+// signedForAWS begins the value of an Authorization header with a signature of AWS.
+const signedForAWS = "AWS4-HMAC-SHA256 "
+
 // Parse returns the credential that was presented. Its errors:
 //
 //   - 401 missing_api_key: no header, an empty one, or `Bearer` without a key;
@@ -90,6 +93,12 @@ func (p *Presented) AddQuery(query string) {
 //     well: that is how a proxy writes two), or two different credentials. To pick
 //     one would let whoever can add a header choose the identity.
 func Parse(p Presented) (string, error) {
+	if strings.HasPrefix(p.authorization, signedForAWS) { // by a client of Bedrock: it proves nothing here
+		if !p.bared {
+			return "", &fault.Error{Kind: fault.Unauthenticated, Code: "invalid_api_key", Detail: "The Authorization header is signed for AWS. Send the gateway's key as Authorization: Bearer <key>, which AWS_BEARER_TOKEN_BEDROCK does, or as x-api-key."}
+		}
+		p.authorization = ""
+	}
 	if strings.IndexByte(p.authorization, ',') >= 0 || strings.IndexByte(p.bare, ',') >= 0 {
 		p.fault = joined
 	}

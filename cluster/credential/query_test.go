@@ -1,6 +1,7 @@
 package credential_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/modelgateway/modelgateway/cluster/credential"
@@ -21,6 +22,25 @@ func TestAddQuery(t *testing.T) {
 	var p credential.Presented
 	p.Add(credential.HeaderGoogle, "sk-one")
 	p.AddQuery("key=sk-two")
+	if got, err := credential.Parse(p); err == nil {
+		t.Errorf("of two keys it is %s", got)
+	}
+}
+
+// A signature for AWS is no credential here: the key next to it counts, and without one the error says what to send.
+func TestSignedForAWS(t *testing.T) {
+	t.Parallel()
+	const signature = "AWS4-HMAC-SHA256 Credential=AKIA/20260101/us-east-1/bedrock/aws4_request, SignedHeaders=host;x-amz-date, Signature=abc"
+	var p credential.Presented
+	p.Add(credential.HeaderAuthorization, signature)
+	if _, err := credential.Parse(p); err == nil || !strings.Contains(err.Error(), "AWS_BEARER_TOKEN_BEDROCK") {
+		t.Errorf("a signature alone: %v", err)
+	}
+	p.Add(credential.HeaderAnthropic, "sk-one")
+	if got, err := credential.Parse(p); got != "sk-one" || err != nil {
+		t.Errorf("a signature and a key: %q, %v", got, err)
+	}
+	p.Add(credential.HeaderGateway, "sk-two")
 	if got, err := credential.Parse(p); err == nil {
 		t.Errorf("of two keys it is %s", got)
 	}

@@ -44,6 +44,21 @@ type VendorHeader struct {
 	Of          string // name of the provider; empty for that of the caller's language
 }
 
+// headerBeta names the beta features of Anthropic's API.
+const headerBeta = "anthropic-beta"
+
+// AddBetas adds the header with the beta features that read finds in a body, unless the caller sent one. read may be nil.
+func (in *Headers) AddBetas(read func(body []byte) (string, error), body []byte) error {
+	if read == nil || in.Anthropic(headerBeta) != "" {
+		return nil
+	}
+	betas, err := read(body)
+	if betas != "" {
+		in.Vendor = append(in.Vendor, VendorHeader{Name: headerBeta, Value: betas, Of: "anthropic"})
+	}
+	return err
+}
+
 // Anthropic returns what the caller says of Anthropic's API in a header, which it may repeat; empty for nothing.
 func (in *Headers) Anthropic(name string) string {
 	var values []string

@@ -4,6 +4,7 @@ import (
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/eventstream"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/googleembed"
 )
@@ -27,5 +28,14 @@ func (t Table) addForms() {
 		op := *t[string(path)]
 		op.Caller, op.Into = anthropic.Dialect{}, anthropic.FromVertex
 		t[dataplane.FormVertex+string(path)] = &op
+	}
+	for form, streams := range map[string]bool{dataplane.FormInvoke: false, dataplane.FormInvokes: true} {
+		op := *t[string(driver.Messages)]
+		op.Caller, op.Betas, op.Blob = anthropic.BedrockErrors{}, anthropic.BedrockBetas, true
+		op.Into = func(body []byte, model string) ([]byte, error) { return anthropic.FromBedrock(body, model, streams) }
+		if op.PathStreams = streams; streams {
+			op.Reframe, op.Framed = func() Reframer { return &eventstream.Frames{} }, eventstream.Media
+		}
+		t[form+string(driver.Messages)] = &op
 	}
 }

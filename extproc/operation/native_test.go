@@ -30,6 +30,8 @@ func TestNativePaths(t *testing.T) {
 		vertex + "google/models/m:predict":                  {driver.Embeddings, wire.Gemini, "m", false, true},
 		vertex + "anthropic/models/c:streamRawPredict":      {driver.Messages, wire.Anthropic, "c", false, true},
 		vertex + "anthropic/models/count-tokens:rawPredict": {driver.CountTokens, wire.Anthropic, "", false, true},
+		"/bedrock/model/a%2Fb/invoke":                       {driver.Messages, wire.Anthropic, "a/b", false, true},
+		"/bedrock/model/m/invoke-with-response-stream":      {driver.Messages, wire.Anthropic, "m", true, true},
 		"/anthropic/v1/messages":                            {driver.Messages, wire.Anthropic, "", false, false},
 		"/azure/openai/deployments/d/chat/completions":      {driver.Chat, wire.OpenAI, "d", false, false},
 		"/cohere/v2/rerank":                                 {driver.Rerank, wire.OpenAI, "", false, false},
@@ -61,6 +63,7 @@ func TestErrorsHaveTheFormOfThePath(t *testing.T) {
 	for path, sign := range map[string]string{
 		"/gemini/v1beta/models/m:generateContent": `"status":"NOT_FOUND"`, "/gemini/v1beta/nothing": `"status":"NOT_FOUND"`, "/v1beta/models/m:embedContent": `"status":"NOT_FOUND"`,
 		"/anthropic/v1/nothing": `"type":"not_found_error"`, "/vertex_ai/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": `"type":"not_found_error"`,
+		"/bedrock/model/m/invoke": `"message":"The gateway does not support`, "/bedrock/model/m/converse": `"type":"not_found_error"`,
 		"/openai/v1/nothing": `"code":"unsupported_endpoint"`, "/nothing": `"code":"unsupported_endpoint"`,
 	} {
 		if body := string(table.At(path).ErrorBody(Unknown(path), path, "req_1")); !strings.Contains(body, sign) {

@@ -22,9 +22,16 @@ type Operation struct {
 	Response string // media type
 	Stream   string // media type
 	Streamed string // content type that the caller's stream has
-	// PathStreams says that all responses are streams, by the path. They are arrays of JSON unless the
-	// query asks for events.
+	// PathStreams says that all responses are streams, by the path.
 	PathStreams bool
+	// Reframe makes what gives a caller's stream another framing than that of server-sent events, and Framed is its
+	// content type. Google's clients may ask for events instead. nil if there is no other one.
+	Reframe func() Reframer
+	Framed  string
+	// Blob says that the type of a body need not be given: to the clients' libraries it is a blob.
+	Blob bool
+	// Betas reads the beta features that a request has in its body instead of a header; may be nil.
+	Betas func(body []byte) (string, error)
 	// Caller is the language of callers whose requests have another form than Language: Into makes one of
 	// Language of them, for the model that the path names, and Outof the caller's response of one of Language.
 	// nil if there is no such form.
@@ -108,12 +115,20 @@ func (o *Operation) Counts() bool {
 	return o.Endpoint == driver.CountTokens || o.Endpoint == driver.InputTokens || o.Endpoint == driver.ContentsCount
 }
 
-// StreamType returns the content type of a caller's stream, which may be an array of JSON.
-func (o *Operation) StreamType(array bool) string { //nolint:revive // the form of the stream, not a mode
-	if array {
-		return o.Response + "; charset=utf-8"
+// StreamType returns the content type of a caller's stream, which may have another framing.
+func (o *Operation) StreamType(reframed bool) string { //nolint:revive // the framing of the stream, not a mode
+	if reframed {
+		return o.Framed
 	}
 	return o.Streamed
+}
+
+// Reframer gives the events of one stream another framing.
+type Reframer interface {
+	// Add takes whole events, and returns what goes out in their place. It is valid until the next call.
+	Add(events []byte) []byte
+	// End is Add for the events that end the stream.
+	End(events []byte) []byte
 }
 
 // Structured reports whether the content of a response is JSON, by the form that its request asks for.

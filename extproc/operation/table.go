@@ -100,6 +100,7 @@ func NewTable() Table {
 		}
 		if op.PathStreams {
 			op.Endpoint = driver.Contents
+			op.Reframe, op.Framed = func() Reframer { return &contents.Array{} }, row.Response+"; charset=utf-8"
 		}
 		for _, path := range slices.Concat([]string{row.Path}, row.Paths(), row.Aliases()) {
 			out[path] = op

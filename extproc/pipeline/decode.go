@@ -66,7 +66,8 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	}
 	form := &x.op.Request
 	media, params, _ := strings.Cut(in.ContentType, ";")
-	if !form.Is(strings.ToLower(strings.TrimSpace(media))) {
+	media = strings.ToLower(strings.TrimSpace(media))
+	if !form.Is(media) && (!x.op.Blob || media != "" && media != "application/octet-stream") {
 		return &fault.Error{
 			Kind: fault.MediaType, Param: "content-type",
 			Detail: "Send the body as " + form.Name + ", with the header Content-Type: " + form.Media + ".",

@@ -42,7 +42,7 @@ type Exchange struct {
 	View      *cluster.View
 	Inbound   inbound.Headers
 	op        *operation.Operation // set when its headers have come; nil for a path without an operation
-	array     bool                 // the stream of a Google client is an array of JSON; set with op
+	reframed  bool                 // the caller's stream has another framing than server-sent events; set with op
 	Body      []byte               // the caller's; valid until the exchange ends
 	Facts     splice.Request
 	sound     metering.Sound

@@ -14,7 +14,7 @@ func (p *Pipeline) match(x *Exchange) {
 	at := p.operations.At(x.Inbound.Path)
 	x.op, x.Facts.PathModel = at.Operation, at.Model
 	if x.op != nil && x.op.PathStreams {
-		x.Facts.Streams, x.array = true, !operation.AsksForEvents(x.Inbound.Query)
+		x.Facts.Streams, x.reframed = true, x.op.Reframe != nil && !operation.AsksForEvents(x.Inbound.Query)
 	}
 }
 
@@ -22,6 +22,9 @@ func (p *Pipeline) match(x *Exchange) {
 func (x *Exchange) intoRow() error {
 	if x.op.Into == nil {
 		return nil
+	}
+	if err := x.Inbound.AddBetas(x.op.Betas, x.Body); err != nil {
+		return err
 	}
 	body, err := x.op.Into(x.Body, x.Facts.PathModel)
 	if err != nil {

@@ -251,7 +251,7 @@ func (p *Pipeline) address(_ context.Context, x *Exchange) error {
 		e.Remove = append(e.Remove, headerContentLength)
 	case r.inPieces:
 		e.Set = append(e.Set,
-			message.Header{Name: headerContentType, Value: x.op.StreamType(x.array)},
+			message.Header{Name: headerContentType, Value: x.op.StreamType(x.reframed)},
 			message.Header{Name: "cache-control", Value: "no-cache"},
 			message.Header{Name: "x-accel-buffering", Value: "no"})
 		e.Remove = append(e.Remove, headerContentLength)

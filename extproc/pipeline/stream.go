@@ -10,7 +10,6 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
-	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/framing"
@@ -44,8 +43,8 @@ type Relay struct {
 	alias string // the model's name as JSON, which replaces the provider's
 	data  []byte // scratch
 
-	tail  []byte          // an event that may be the last one: it leaves with the next, or after the settle
-	array *contents.Array // nil unless the caller gets the events as an array
+	tail    []byte             // an event that may be the last one: it leaves with the next, or after the settle
+	reframe operation.Reframer // nil unless the caller gets the events in another framing
 
 	screen  *guard.Stream   // nil if no guardrail examines the response
 	events  splice.Splitter // of what goes to the caller
@@ -76,8 +75,8 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	meta := x.meta()
 	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.Language.Stream(meta)
-	if x.array {
-		r.array = &contents.Array{}
+	if x.reframed {
+		r.reframe = x.op.Reframe()
 	}
 	if s := x.speaker(); s != nil && x.response.head.Media == x.op.Stream {
 		r.speech = s.SpeechStream(x.original())
@@ -101,16 +100,16 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 // is the piece itself. What it returns is valid until the next call. For the end of the response
 // it waits until the cost is on disk; an error withholds the end.
 func (r *Relay) Piece(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	if out, same = r.feed(ctx, piece); r.array != nil {
-		out, same = r.array.Add(out), false
+	if out, same = r.feed(ctx, piece); r.reframe != nil {
+		out, same = r.reframe.Add(out), false
 	}
 	return out, same, r.record(ctx)
 }
 
 // Last is Piece for the piece that ends the stream.
 func (r *Relay) Last(ctx context.Context, piece []byte) (out []byte, same bool, err error) {
-	if out, same = r.last(ctx, piece); r.array != nil {
-		out, same = r.array.End(out), false
+	if out, same = r.last(ctx, piece); r.reframe != nil {
+		out, same = r.reframe.End(out), false
 	}
 	return out, same, r.record(ctx)
 }

@@ -2,10 +2,14 @@
 check, and fails at the first one that is not well."""
 
 import http.client
+import json
 import os
 import urllib.parse
 
 import anthropic
+import boto3
+import botocore.config
+import botocore.exceptions
 import cohere
 import httpx
 import openai
@@ -70,6 +74,36 @@ def vertex() -> None:
     refused(lambda: stranger.messages.create(model="claude", max_tokens=5, messages=HELLO), anthropic.AuthenticationError, "", "AnthropicVertex: a wrong key")
 
 
+def bedrock() -> None:
+    signed = {"aws_access_key": "AKIAEXAMPLE", "aws_secret_key": "secret", "default_headers": {"x-api-key": KEY}}
+    for name, how in (("AnthropicBedrock", {"api_key": KEY}), ("AnthropicBedrock, signed", signed)):
+        c = anthropic.AnthropicBedrock(base_url=URL + "/bedrock", aws_region="us-east-1", max_retries=0, **how)
+        for model in ("claude", "gpt"):
+            messages(c, model, name)
+    c = anthropic.AnthropicBedrock(base_url=URL + "/bedrock", aws_region="us-east-1", api_key=KEY, max_retries=0)
+    tools(c, "claude-tools", "AnthropicBedrock")
+    beta = c.beta.messages.create(model="claude", max_tokens=50, messages=HELLO, betas=["context-1m-2025-08-07"])
+    assert beta.content[0].text, beta
+    ok("AnthropicBedrock: beta")
+    refused(lambda: c.messages.create(model="nobody", max_tokens=5, messages=HELLO), anthropic.NotFoundError, "no model of that name", "AnthropicBedrock: a model that does not exist")
+    refused(lambda: list(c.messages.create(model="cut", max_tokens=500, messages=HELLO, stream=True)), anthropic.APIError, "", "AnthropicBedrock: a stream that fails")
+    unknown = anthropic.AnthropicBedrock(base_url=URL + "/bedrock", aws_region="us-east-1", aws_access_key="AKIAEXAMPLE", aws_secret_key="secret", max_retries=0)
+    refused(lambda: unknown.messages.create(model="claude", max_tokens=5, messages=HELLO), anthropic.AuthenticationError, "AWS_BEARER_TOKEN_BEDROCK", "AnthropicBedrock: a signature without a key")
+
+    # boto3 sends a bearer token over TLS only, so here the key stands in a header next to a signature.
+    b = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=URL + "/bedrock", aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="secret",
+                     config=botocore.config.Config(retries={"total_max_attempts": 1}))
+    b.meta.events.register("before-sign.bedrock-runtime", lambda request, **_: request.headers.add_header("x-api-key", KEY))
+    body = json.dumps({"anthropic_version": "bedrock-2023-05-31", "anthropic_beta": ["context-1m-2025-08-07"], "max_tokens": 50, "messages": HELLO})
+    for model in ("claude", "gpt"):
+        whole = json.loads(b.invoke_model(modelId=model, body=body)["body"].read())
+        assert whole["content"][0]["text"] and whole["model"] == model, whole
+        events = [json.loads(e["chunk"]["bytes"]) for e in b.invoke_model_with_response_stream(modelId=model, body=body)["body"]]
+        assert events[0]["type"] == "message_start" and events[-1]["type"] == "message_stop", events
+        ok(f"boto3, {model}: invoke_model")
+    refused(lambda: b.invoke_model(modelId="nobody", body=body), botocore.exceptions.ClientError, "no model of that name", "boto3: a model that does not exist")
+
+
 def prefixes() -> None:
     c = anthropic.Anthropic(base_url=URL + "/anthropic", api_key=KEY, max_retries=0)
     messages(c, "claude", "Anthropic")
@@ -120,7 +154,8 @@ def limits() -> None:
     paths = (
         ("/gemini/v1beta/models/{}:generateContent", GOOGLE), ("/v1beta/models/{}:countTokens", GOOGLE), ("/v1beta/models/{}:streamGenerateContent", GOOGLE),
         (f"/vertex_ai{PROJECT}/google/models/{{}}:generateContent", GOOGLE), (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:rawPredict", CLAUDE),
-        (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:streamRawPredict", CLAUDE), ("/azure/openai/deployments/{}/chat/completions", {"messages": HELLO}),
+        (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:streamRawPredict", CLAUDE), ("/bedrock/model/{}/invoke", CLAUDE), ("/bedrock/model/{}/invoke-with-response-stream", CLAUDE),
+        ("/azure/openai/deployments/{}/chat/completions", {"messages": HELLO}),
     )
     for path, body in paths:
         r = httpx.post(URL + path.format("gpt"), json=body, headers=key, timeout=30)
@@ -151,5 +186,6 @@ def limits() -> None:
 
 
 vertex()
+bedrock()
 prefixes()
 limits()
