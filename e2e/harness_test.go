@@ -387,10 +387,14 @@ func (g *gatewayProcess) spend(request string) []spendLog {
 	return rows
 }
 
-// one returns the only usage event of a request.
+// one returns the only usage event of a request. A request that its caller has left is settled a moment after it ended.
 func (g *gatewayProcess) one(a *answer) spendLog {
 	g.t.Helper()
-	rows := g.spend(a.header.Get("x-gateway-request-id"))
+	var rows []spendLog
+	g.until("the request has a usage event", func() bool {
+		rows = g.spend(a.header.Get("x-gateway-request-id"))
+		return len(rows) > 0
+	})
 	if len(rows) != 1 {
 		g.t.Fatalf("%d usage events, want 1: %+v", len(rows), rows)
 	}

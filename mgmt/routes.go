@@ -214,9 +214,15 @@ func (s *Server) unknown(w http.ResponseWriter, r *http.Request) {
 			allowed = append(allowed, method)
 		}
 	}
-	if _, known := dataplane.Find(r.URL.Path); known && r.Method == http.MethodPost {
-		s.bodyless(w, r)
-		return
+	// The mux has no patterns for models with a verb behind them, such as {model}:countTokens.
+	if _, known := dataplane.Find(r.URL.Path); known {
+		if r.Method == http.MethodPost {
+			s.bodyless(w, r)
+			return
+		}
+		if !slices.Contains(allowed, http.MethodPost) {
+			allowed = append(allowed, http.MethodPost)
+		}
 	}
 	if len(allowed) == 0 {
 		s.reject(w, r, rest.UnknownPath(r.URL.Path, s.paths))
