@@ -14,7 +14,7 @@ import (
 type Found struct {
 	Path  string // of the operation's row
 	Form  string // of the request's body, if it is another one than the row's; see the forms
-	Model string // as it stands in the path; empty if the path names none
+	Model string // the name in the path; empty if there is none
 }
 
 // Forms of bodies that are not those of a row.

@@ -70,7 +70,7 @@ func invoked(tb testing.TB, events []string) came {
 	return c
 }
 
-// A damaged stream ends with an error, whoever reads its frames, and costs what came before.
+// A damaged stream ends with an error for callers of each language, and costs what came before.
 func TestBedrockStreams(t *testing.T) {
 	t.Parallel()
 	const sonnet = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"

@@ -10,8 +10,8 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
-// FromBedrock returns a request of InvokeModel of Bedrock as one of Anthropic's own. The model stands in the path there, and
-// whether it streams; the body has the version of the API and the beta features.
+// FromBedrock returns a request of InvokeModel of Bedrock as one of Anthropic's own. There, the path has the model and
+// whether it streams, and the body has the version of the API and the beta features.
 func FromBedrock(body []byte, model string, streams bool) ([]byte, error) { //nolint:revive // what the path says, not a mode
 	if _, err := BedrockBetas(body); err != nil {
 		return nil, err

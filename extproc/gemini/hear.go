@@ -15,7 +15,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// What a model is told to do with a recording.
+// The instructions to a model for a recording.
 const (
 	transcribe = "Transcribe the speech of the recording word for word, in the language that is spoken, with punctuation. " +
 		"Answer with the transcription alone. If nobody speaks, answer with nothing."

@@ -77,7 +77,7 @@ func (Codec) speak(r *driver.Original, t driver.Target) (driver.Rewritten, error
 	if style := p.text("instructions"); versionOf(t.Model) >= styled {
 		part.Metadata.Style = style
 	} else if style != "" {
-		part.Text = style + ":\n" + part.Text // as those models are told how to speak
+		part.Text = style + ":\n" + part.Text // these models read the style from the text
 	}
 	out.Contents = []spokenContent{{roleUser, []spokenPart{part}}}
 	out.Safety = p.take("safety_settings", "safetySettings")

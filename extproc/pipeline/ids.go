@@ -39,6 +39,17 @@ func (p *Pipeline) sealCalls(x *Exchange, r *wire.Response) {
 	}
 }
 
+// seal puts reasoning into the id of the call that follows it.
+func (r *Relay) seal(c *wire.Chunk) {
+	if c.Block != nil {
+		r.blocks = append(r.blocks, *c.Block)
+	}
+	if c.Tool != nil && c.Tool.ID != "" {
+		c.Tool.ID = r.p.sealedCallID(r.x, r.blocks, c.Tool.ID)
+		r.blocks = r.blocks[:0]
+	}
+}
+
 // sealedCallID returns the caller's id of a call that follows reasoning.
 func (p *Pipeline) sealedCallID(x *Exchange, reasoning []wire.Thinking, own string) string {
 	return p.sealer.Call(&x.Principal, x.last().Deployment.ID, sealed.Proven(reasoning), own)

@@ -109,3 +109,19 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	r.out = o.Append(nil)
 	return nil
 }
+
+// speak handles an event with speech of another provider's.
+func (r *Relay) speak(e *splice.Event) {
+	if !e.HasData {
+		return
+	}
+	before := len(r.out)
+	var err error
+	if r.out, err = r.speech.Event(r.out, e.Data); len(r.out) > before {
+		r.first()
+	}
+	r.outcome.Usage, r.ended = r.speech.Usage(), r.speech.Complete()
+	if err != nil {
+		r.fail(failureOf(err).Fault())
+	}
+}

@@ -426,33 +426,6 @@ func (r *Relay) translate(e *splice.Event) {
 	}
 }
 
-// speak handles an event with speech of another provider's.
-func (r *Relay) speak(e *splice.Event) {
-	if !e.HasData {
-		return
-	}
-	before := len(r.out)
-	var err error
-	if r.out, err = r.speech.Event(r.out, e.Data); len(r.out) > before {
-		r.first()
-	}
-	r.outcome.Usage, r.ended = r.speech.Usage(), r.speech.Complete()
-	if err != nil {
-		r.fail(failureOf(err).Fault())
-	}
-}
-
-// seal puts reasoning into the id of the call that follows it.
-func (r *Relay) seal(c *wire.Chunk) {
-	if c.Block != nil {
-		r.blocks = append(r.blocks, *c.Block)
-	}
-	if c.Tool != nil && c.Tool.ID != "" {
-		c.Tool.ID = r.p.sealedCallID(r.x, r.blocks, c.Tool.ID)
-		r.blocks = r.blocks[:0]
-	}
-}
-
 // finish ends the stream: the provider has sent its last event, or its stream has ended
 // after the response did. A stream that ends earlier was cut.
 func (r *Relay) finish() {

@@ -115,7 +115,7 @@ func askOfConverse(q *bedrock.Request, model string) ask {
 	return a
 }
 
-// failAWS answers with an error, whose kind stands in a header.
+// failAWS answers with an error. A header has its kind.
 func failAWS(w http.ResponseWriter, f failure) {
 	if f.status == 0 {
 		f.status = http.StatusInternalServerError
