@@ -39,7 +39,7 @@ func (m *Model) spec() catalog.DeploymentSpec {
 		ID: i.ID, ModelName: m.Name, Model: p.Model, APIBase: p.APIBase, APIKey: p.APIKey, BaseModel: p.BaseModel,
 		Weight: p.Weight, RPM: p.RPM, TPM: p.TPM, MaxParallel: p.MaxParallel, Order: int(p.Order), Timeout: p.Timeout, StreamTimeout: p.StreamTimeout,
 		MaxTokens: i.MaxTokens, MaxInputTokens: i.MaxInputTokens, MaxOutputTokens: i.MaxOutputTokens, DropParams: p.DropParams,
-		Organization: p.Organization, Cloud: p.Cloud, Guardrails: slices.Clone(i.Guardrails),
+		Organization: p.Organization, Cloud: p.Cloud, Guardrails: slices.Clone(i.Guardrails), API: p.API,
 	}
 	for _, ref := range p.Guardrails {
 		if !slices.Contains(s.Guardrails, ref) {

@@ -202,6 +202,7 @@ type Params struct {
 	ExtraHeaders  []Header
 	DropParams    bool // parameters that the provider does not know are dropped
 	BaseModel     string
+	API           string   // the interface that chats go to; empty means as the provider likes
 	Guardrails    []string // LiteLLM's place for those of Info
 	Prices        []Price
 }

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/modelgateway/modelgateway/cluster/catalog"
+	"github.com/modelgateway/modelgateway/cluster/cloud"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -120,7 +121,7 @@ func providers() catalog.Providers {
 	return catalog.Providers{
 		"openai":    {DefaultBase: "https://api.openai.com/v1", NeedsKey: true},
 		"anthropic": {DefaultBase: "https://api.anthropic.com", NeedsKey: true},
-		"gemini":    {DefaultBase: "https://generativelanguage.googleapis.com", NeedsKey: true},
+		"gemini":    {DefaultBase: "https://generativelanguage.googleapis.com", NeedsKey: true, APIs: func(string, string, string, cloud.Settings) []string { return []string{"gemini"} }},
 	}
 }
 

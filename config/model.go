@@ -93,6 +93,7 @@ func (p *Params) settings() []setting {
 		{"extra_headers", own(&p.ExtraHeaders, (*decoder).headers, (*writer).headers, unset), "headers of requests to the provider, by name"},
 		{"drop_params", toggle{&p.DropParams}, "whether parameters that the provider does not know are dropped; also `litellm_settings.drop_params`, for all deployments"},
 		{"base_model", text(&p.BaseModel), "the model whose prices and limits apply"},
+		{"api", text(&p.API), "the interface that chats go to, as far as the provider has it for the model: `chat`, `responses`, `messages`, `converse`, `invoke` or `gemini`; without it, the one that needs the least translation"},
 		{"guardrails", names{to: &p.Guardrails, without: unset}, "where LiteLLM has `model_info.guardrails`; those of both apply"},
 	}
 	for _, s := range cloud.Table() {

@@ -104,7 +104,7 @@ func newKit(tb testing.TB, spec catalog.Spec, changes ...change) *kit {
 	k := &kit{tb: tb, gate: newGate()}
 	known := make(catalog.Providers)
 	for _, p := range provider.Providers() {
-		known[p.Name] = catalog.ProviderDefaults{DefaultBase: p.BaseURL, NeedsBase: p.NeedsBase, NeedsKey: p.NeedsKey, Cloud: p.Cloud, Base: p.Base, Read: p.Read}
+		known[p.Name] = catalog.ProviderDefaults{DefaultBase: p.BaseURL, NeedsBase: p.NeedsBase, NeedsKey: p.NeedsKey, Cloud: p.Cloud, Base: p.Base, Read: p.Read, Spelled: p.Spelled, APIs: p.APIs}
 	}
 	var err error
 	if k.catalog, err = catalog.New(spec, known, nil); err != nil {

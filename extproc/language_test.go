@@ -56,6 +56,9 @@ func providerCases() map[string]providerCase {
 	codex.Model = "openai/gpt-5-codex"
 	chatOnly.Model = "openai/gpt-4o"
 	compatible.Model = "openai_compatible/fast"
+	spelled, forced := openai("spelled"), openai("forced")
+	spelled.Model = "openai/responses/gpt-4o"
+	forced.Model, forced.API = "openai/gpt-5-codex", "chat"
 	chat := strings.NewReplacer(`"prompt_tokens":9,"completion_tokens":3,"total_tokens":12`, `"prompt_tokens":10,"completion_tokens":5,"total_tokens":15`)
 	return map[string]providerCase{
 		"openai": {
@@ -84,6 +87,15 @@ func providerCases() map[string]providerCase {
 		},
 		"openai's responses alone": {
 			codex, map[string]string{"chat": "/v1/responses", "messages": "/v1/responses", "responses": "/v1/responses", "completions": "/v1/responses"}, responded, streamed,
+		},
+		"openai's responses by the model's spelling": {
+			spelled, map[string]string{"chat": "/v1/responses", "messages": "/v1/responses", "responses": "/v1/responses", "completions": "/v1/responses"}, responded, streamed,
+		},
+		"openai's chats by the setting api": {
+			forced,
+			map[string]string{"chat": "/v1/chat/completions", "messages": "/v1/chat/completions", "responses": "/v1/chat/completions", "completions": "/v1/chat/completions"},
+			`{"id":"c","object":"chat.completion","model":"up","choices":[{"index":0,"message":{"role":"assistant","content":"Hi there."},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":15}}`,
+			text("Hi") + text(" there.") + stop() + chat.Replace(reported()) + done,
 		},
 		"compatible": {
 			compatible,

@@ -55,7 +55,7 @@ func checkPlaces(a config.Audit) error {
 func providers() catalog.Providers {
 	out := make(catalog.Providers)
 	for _, p := range provider.Providers() {
-		out[p.Name] = catalog.ProviderDefaults{DefaultBase: p.BaseURL, NeedsBase: p.NeedsBase, NeedsKey: p.NeedsKey, Cloud: p.Cloud, Base: p.Base, Read: p.Read}
+		out[p.Name] = catalog.ProviderDefaults{DefaultBase: p.BaseURL, NeedsBase: p.NeedsBase, NeedsKey: p.NeedsKey, Cloud: p.Cloud, Base: p.Base, Read: p.Read, Spelled: p.Spelled, APIs: p.APIs}
 	}
 	return out
 }

@@ -110,6 +110,9 @@ func TestModelsThatAreRefused(t *testing.T) {
 		params(`,"input_cost_per_token":-1`):                                                "invalid_value gateway_params.input_cost_per_token",
 		params(`,"input_cost_per_token":true`):                                              "invalid_type gateway_params.input_cost_per_token",
 		params(`,"input_cost_per_token":null`):                                              "invalid_value gateway_params.input_cost_per_token",
+		params(`,"api":"converse"`):                                                         "invalid_value gateway_params.api",
+		params(`,"api":"a b"`):                                                              "invalid_value gateway_params.api",
+		params(`,"api":1`):                                                                  "invalid_type gateway_params.api",
 		params(`,"organization":"a b"`):                                                     "invalid_value gateway_params.organization",
 		params(`,"credential_name":"a b"`):                                                  "invalid_value gateway_params.credential_name",
 		params(`,"input_cost_per_tokne":1`):                                                 "invalid_value gateway_params.input_cost_per_tokne",
@@ -150,9 +153,9 @@ func TestModelsThatAreRefused(t *testing.T) {
 func TestModelUpdate(t *testing.T) {
 	s, n := newFake(t)
 	play(t, s, []step{
-		{"", "POST /model/new", `{"model_name":"new","gateway_params":{"model":"openai/gpt-4o","api_key":"` + vendorMark + `","rpm":5,"timeout":2,"organization":"org-1",
+		{"", "POST /model/new", `{"model_name":"new","gateway_params":{"model":"openai/gpt-4o","api_key":"` + vendorMark + `","rpm":5,"timeout":2,"organization":"org-1","api":"chat",
 			"extra_headers":{"x-a":"` + vendorMark + `","x-b":"b"},"input_cost_per_token":1e-6},"model_info":{"id":"d","max_input_tokens":10}}`, "200"},
-		{"", "POST /model/update", `{"model_info":{"id":"d"},"litellm_params":{"output_cost_per_token":2e-6,"weight":3}}`, "200"},
+		{"", "POST /model/update", `{"model_info":{"id":"d"},"litellm_params":{"output_cost_per_token":2e-6,"weight":3,"api":"responses"}}`, "200"},
 		{"", "PATCH /model/d/update", `{"model_name":"renamed","gateway_params":{"rpm":null,"timeout":null,"api_key":"[redacted]","extra_headers":{"x-a":"[redacted]"}},"if_revision":43}`, "200"},
 		{"", "PATCH /model/d/update", `{"gateway_params":{"rpm":1},"if_revision":43}`, "409 revision_conflict"},
 		{"", "PATCH /model/d/update", `{"model_id":"e"}`, "422 invalid_value model_id"},
@@ -160,6 +163,7 @@ func TestModelUpdate(t *testing.T) {
 		{"", "PATCH /model/update", `{"gateway_params":{"rpm":1}}`, "422 missing_required_parameter model_id"},
 		{"", "PATCH /model/nobody/update", `{"gateway_params":{"rpm":1}}`, "404 model_not_found model_id"},
 		{"", "PATCH /model/from-the-file/update", `{"gateway_params":{"rpm":1}}`, "409 defined_in_file model_id"},
+		{"", "PATCH /model/d/update", `{"gateway_params":{"api":"converse"}}`, "422 invalid_value gateway_params.api"},
 		{"", "PATCH /model/d/update", `{"model_name":null}`, "422 invalid_value model_name"},
 		{"", "PATCH /model/d/update", `{"gateway_params":null}`, "422 invalid_value gateway_params"},
 		{"", "PATCH /model/d/update", `{"gateway_params":{"api_key":null}}`, "422 missing_required_parameter gateway_params.api_key"},
@@ -187,14 +191,14 @@ func TestModelUpdate(t *testing.T) {
 		t.Error(got)
 	}
 	a := ask(t, s, "GET /model/info?model_id=d", "", nil)
-	if strings.Contains(a.body, vendorMark) || !strings.Contains(a.body, `"revision":44`) {
+	if strings.Contains(a.body, vendorMark) || !strings.Contains(a.body, `"revision":44`) || !strings.Contains(a.body, `"api":"responses"`) {
 		t.Error(a.body)
 	}
-	if a := ask(t, s, "PATCH /model/d/update", `{"gateway_params":{"prices":{}}}`, with("If-Match", `"44"`)); a.status != http.StatusOK || a.header.Get(field.HeaderETag) != `"45"` {
+	if a := ask(t, s, "PATCH /model/d/update", `{"gateway_params":{"prices":{},"api":null}}`, with("If-Match", `"44"`)); a.status != http.StatusOK || a.header.Get(field.HeaderETag) != `"45"` {
 		t.Errorf("%d %s", a.status, a.body)
 	}
-	if d, _ := n.View().Catalog.Deployment("d"); len(d.Stored().Spec.Prices) != 0 {
-		t.Error("the prices are not cleared")
+	if d, _ := n.View().Catalog.Deployment("d"); len(d.Stored().Spec.Prices) != 0 || d.API != "" {
+		t.Error("the prices or the interface are not cleared")
 	}
 }
 

@@ -275,7 +275,7 @@ func newFakeWith(t *testing.T, private bool) (*Server, *fakeNode) {
 		ExtraHeaders: map[string]vault.Secret{"x-account": vault.NewSecret(vendorMark)},
 	}, {ID: "other", ModelName: "slow", Model: "openai/gpt-4o-mini", APIKey: vault.NewSecret(vendorMark)}}},
 		catalog.Providers{
-			"openai":      {DefaultBase: "https://api.openai.com/v1", NeedsKey: true},
+			"openai":      {DefaultBase: "https://api.openai.com/v1", NeedsKey: true, APIs: func(string, string, string, cloud.Settings) []string { return []string{"chat", "responses"} }},
 			"ofamazon":    {DefaultBase: "https://amazon.example", Cloud: cloud.AWS},
 			"ofgoogle":    {DefaultBase: "https://google.example", Cloud: cloud.Google},
 			"ofmicrosoft": {DefaultBase: "https://microsoft.example", Cloud: cloud.Azure},

@@ -174,7 +174,7 @@ func modelParams(s *catalog.DeploymentSpec) *gatewayv1.ModelParams {
 		Model: &s.Model, ApiBase: &s.APIBase, CustomLlmProvider: &provider,
 		Rpm: new(float64(s.RPM)), Tpm: new(float64(s.TPM)), Weight: new(float64(s.Weight)), Order: new(int32(s.Order)),
 		Timeout: new(s.Timeout.Seconds()), StreamTimeout: new(s.StreamTimeout.Seconds()), BaseModel: &s.BaseModel, DropParams: &s.DropParams,
-		Prices: s.Prices, CredentialName: given(s.CredentialName), Organization: given(s.Organization), ProviderSettings: shownSettings(s.Cloud),
+		Prices: s.Prices, CredentialName: given(s.CredentialName), Organization: given(s.Organization), ProviderSettings: shownSettings(s.Cloud), Api: given(s.API),
 	}
 	if s.MaxParallel != 0 {
 		out.MaxParallelRequests = new(float64(s.MaxParallel))
@@ -233,6 +233,7 @@ func describe(spec *catalog.DeploymentSpec, p *gatewayv1.ModelParams, info *gate
 	spec.Organization = orElse(p.Organization, spec.Organization)
 	spec.Order = int(orElse(p.Order, int32(spec.Order)))
 	spec.DropParams = orElse(p.DropParams, spec.DropParams)
+	spec.API = orElse(p.Api, spec.API)
 	if err := describeNumbers(spec, p, info); err != nil {
 		return err
 	}
@@ -336,6 +337,7 @@ func clearings(spec *catalog.DeploymentSpec) map[string]func() {
 		"model_info.max_tokens":                func() { spec.MaxTokens = 0 },
 		"model_info.max_input_tokens":          func() { spec.MaxInputTokens = 0 },
 		"model_info.max_output_tokens":         func() { spec.MaxOutputTokens = 0 },
+		"gateway_params.api":                   func() { spec.API = "" },
 		"gateway_params.provider_settings":     func() { spec.Cloud = nil },
 	}
 }

@@ -64,7 +64,7 @@ func plainRecord(s *DeploymentSpec) *clusterv1.Deployment {
 		Weight: s.Weight, Rpm: s.RPM, Tpm: s.TPM, Order: int64(s.Order), MaxParallelRequests: s.MaxParallel,
 		TimeoutNanos: int64(s.Timeout), StreamTimeoutNanos: int64(s.StreamTimeout),
 		MaxTokens: s.MaxTokens, MaxInputTokens: s.MaxInputTokens, MaxOutputTokens: s.MaxOutputTokens,
-		DropParams: s.DropParams, CredentialName: s.CredentialName, Organization: s.Organization, Guardrails: s.Guardrails,
+		DropParams: s.DropParams, CredentialName: s.CredentialName, Organization: s.Organization, Guardrails: s.Guardrails, Api: s.API,
 	}
 }
 
@@ -78,7 +78,7 @@ func FromRecord(r *clusterv1.Deployment, open vault.Open) (Stored, error) {
 			Weight: r.GetWeight(), RPM: r.GetRpm(), TPM: r.GetTpm(), Order: int(r.GetOrder()), MaxParallel: r.GetMaxParallelRequests(),
 			Timeout: time.Duration(r.GetTimeoutNanos()), StreamTimeout: time.Duration(r.GetStreamTimeoutNanos()),
 			MaxTokens: r.GetMaxTokens(), MaxInputTokens: r.GetMaxInputTokens(), MaxOutputTokens: r.GetMaxOutputTokens(),
-			DropParams: r.GetDropParams(), CredentialName: r.GetCredentialName(), Organization: r.GetOrganization(), Guardrails: r.GetGuardrails(),
+			DropParams: r.GetDropParams(), CredentialName: r.GetCredentialName(), Organization: r.GetOrganization(), Guardrails: r.GetGuardrails(), API: r.GetApi(),
 		},
 		Sealed:    Sealed{APIKey: r.GetSealedApiKey()},
 		CreatedAt: record.FromNanos(r.GetStamp().GetCreatedUnixNano()),

@@ -81,6 +81,7 @@ func drawSpec(t *rapid.T) catalog.DeploymentSpec {
 		MaxTokens: number.Draw(t, "max"), MaxInputTokens: number.Draw(t, "in"), MaxOutputTokens: number.Draw(t, "out"), DropParams: rapid.Bool().Draw(t, "drop"),
 		CredentialName: text.Draw(t, "credential"), Organization: text.Draw(t, "organization"),
 		Guardrails: rapid.SampledFrom([][]string{nil, {"a"}, {"b", "a"}}).Draw(t, "guardrails"),
+		API:        rapid.SampledFrom([]string{"", "chat", "converse"}).Draw(t, "api"),
 	}
 	for name, value := range rapid.MapOfN(text, text, 0, 4).Draw(t, "prices") {
 		if s.Prices == nil {

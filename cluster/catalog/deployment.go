@@ -33,6 +33,7 @@ type Deployment struct {
 	MaxInputTokens  int64 // 0 if unknown
 	MaxOutputTokens int64 // 0 if unknown
 	BaseModel       string
+	API             string   // the interface that its chats go to; empty: as its provider likes
 	Guardrails      []string // ids, or names if Static; the caller must not change it
 	DropParams      bool     // leave out parameters that the provider does not take, instead of refusing
 	Static          bool     // it comes from the file; the others come from the replicated state

@@ -26,6 +26,7 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 		return nil // what it lacks may be what it would have borrowed
 	}
 	provider, model := b.model(at, s)
+	model, api := b.name(provider, model)
 	b.problems.numbers(at, s)
 	b.problems.guardrails(at+".model_info."+fieldGuardrails, s.Guardrails)
 	settings := b.settings(at, s, full, provider)
@@ -40,10 +41,13 @@ func (b *builder) deployment(at string, s *DeploymentSpec) *Deployment {
 		Name: id.ModelName(s.ModelName), Provider: provider, Model: model,
 		Endpoint: endpoint, BasePath: path, APIKey: full.APIKey, Cloud: settings, ExtraHeaders: headers,
 		Weight: s.Weight, RPM: s.RPM, TPM: s.TPM, Order: s.Order,
-		BaseModel: s.BaseModel, DropParams: s.DropParams, Guardrails: s.Guardrails,
+		BaseModel: s.BaseModel, API: cmp.Or(s.API, api), DropParams: s.DropParams, Guardrails: s.Guardrails,
 		origin: &origin{own: own, limits: [2]int64{s.MaxInputTokens, orElse(s.MaxOutputTokens, s.MaxTokens)}},
 	}
 	d.origin.stored.Spec = *s
+	if b.api(at, d, api); len(b.problems.list) > before {
+		return nil
+	}
 	b.inherit(d)
 	key := price.Source{Provider: provider, Model: model, Base: s.BaseModel}
 	d.origin.priced = key.Text(own)

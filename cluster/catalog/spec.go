@@ -35,6 +35,7 @@ type DeploymentSpec struct {
 	MaxOutputTokens int64
 	ExtraHeaders    map[string]vault.Secret
 	DropParams      bool
+	API             string // the interface that its chats go to: a word of ProviderDefaults.APIs
 
 	CredentialName string // the credential whose values are used where none are given here
 	Organization   string // of the provider; it goes with the key
@@ -58,6 +59,10 @@ type ProviderDefaults struct {
 	// where operators write the same in several ways. keyed reports an api_key. Its error is a *fault.Error whose Param is the setting that is
 	// wrong. nil: as they are.
 	Read func(apiBase string, keyed bool, s cloud.Settings) (string, cloud.Settings, error)
+	// Spelled returns the name of a model, and the interface that LiteLLM's spelling names before it, if it does. nil: no name has one.
+	Spelled func(model string) (name, api string)
+	// APIs returns the interfaces that chats of a deployment can go to; nil or none: the provider has no chats.
+	APIs func(model, baseModel, basePath string, s cloud.Settings) []string
 }
 
 // Providers are the providers that can be named in `model`, by name.

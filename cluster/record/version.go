@@ -11,7 +11,7 @@ import (
 const (
 	firstVersion = 1
 	// LastVersion is the highest. A node must stop at a transaction with a higher version.
-	LastVersion = 9
+	LastVersion = 10
 )
 
 // versionOf returns the version of a transaction that writes this record: the highest "since"

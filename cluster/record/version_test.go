@@ -30,7 +30,8 @@ func TestVersionOfATransaction(t *testing.T) {
 		"a setting of a cloud": {
 			[]proto.Message{&clusterv1.Deployment{Settings: []*clusterv1.NamedValue{{Name: "aws_region_name", Value: "eu-west-1"}}}}, 9,
 		},
-		"no record": {nil, 1},
+		"the interface of a deployment": {[]proto.Message{&clusterv1.Deployment{Api: "chat"}}, 10},
+		"no record":                     {nil, 1},
 	} {
 		tx := record.NewTxn(time.Unix(1, 0), "ada")
 		for i, r := range c.records {

@@ -45,8 +45,9 @@ func paramsTable() []Entry {
 			s3_bucket_name s3_endpoint_url s3_region_name s3_access_key_id s3_secret_access_key s3_encryption_key_id s3_bucket_owner
 			s3_output_bucket_name aws_batch_role_arn gcs_bucket_name bucket_name kubernetes_pod_discovery`},
 		{Harmless, "the gateway passes requests on as they are, but for what the provider needs", `
-			merge_reasoning_content_in_choices thought_signature_in_tool_call_id use_chat_completions_api allowed_openai_params
+			merge_reasoning_content_in_choices thought_signature_in_tool_call_id allowed_openai_params
 			additional_drop_params use_litellm_proxy use_in_pass_through mock_response mock_timeout mock_tool_calls`},
+		{Harmless, "write api: chat", "use_chat_completions_api"},
 		{Harmless, "callers cannot replace the credential or the address of a deployment", "configurable_clientside_auth_params"},
 		{Harmless, "a deployment is one model of one provider; models that choose among others do not exist here", `
 			auto_router_config_path auto_router_config auto_router_default_model auto_router_embedding_model auto_router_max_input_chars

@@ -100,7 +100,7 @@ func (f Foundry) spoken(t driver.Target) openai.Driver {
 		return of
 	}
 	of.Endpoints = append(of.Endpoints, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions, driver.Translations)
-	if t.Features.ResponsesOnly {
+	if t.Features.ResponsesOnly || t.API == driver.ResponsesAPI {
 		of.Responses = f.Responses
 	}
 	return of

@@ -23,3 +23,22 @@ func Features(model string) driver.Features {
 func completes(name string) bool {
 	return strings.Contains(name, "instruct") || strings.Contains(name, "davinci") || strings.Contains(name, "babbage")
 }
+
+// Spelled returns the name of a deployment, and the interface that LiteLLM's spelling names before it. The
+// other words that may be there say what a deployment's name does not tell LiteLLM: the series of its model, or that it is a
+// router of models. Neither changes a request here.
+func Spelled(model string) (name, api string) {
+	for {
+		head, rest, ok := strings.Cut(model, "/")
+		switch {
+		case !ok:
+			return model, api
+		case head == string(driver.ResponsesAPI):
+			api = head
+		case head == "o_series", head == "gpt5_series", head == "model_router":
+		default:
+			return model, api
+		}
+		model = rest
+	}
+}

@@ -25,7 +25,7 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 	}
 	f := n.familyOf(t)
 	switch {
-	case e.IsChat() && !f.converses():
+	case e.IsChat() && (!n.take(t.API) || !f.converses()):
 		return "", false
 	case e.IsChat() && f.isClaude() && (n.route == routeInvoke || n.route == routeAny && e == driver.Messages):
 		return wire.Anthropic, true

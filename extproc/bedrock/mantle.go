@@ -27,6 +27,8 @@ func (Mantle) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 	}
 	f := n.familyOf(t)
 	switch {
+	case e.IsChat() && (t.API == driver.ConverseAPI || t.API == driver.InvokeAPI || !n.take(t.API)):
+		return "", false
 	case f.isClaude():
 		return anthropic.Driver{}.Serves(t, e)
 	case !e.IsChat() || !f.converses():

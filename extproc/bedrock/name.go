@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 )
 
 // route is how a model is spoken to, if its name says so.
@@ -17,6 +18,31 @@ const (
 	routeOpenAI    route = "openai"    // chat completions
 	routeResponses route = "responses" // not LiteLLM's
 )
+
+// take makes the interface that a deployment's settings name the route. It returns false if the model's name has
+// another one.
+func (n *name) take(api driver.API) bool {
+	var of route
+	switch api {
+	case driver.ChatAPI:
+		of = routeOpenAI
+	case driver.ResponsesAPI:
+		of = routeResponses
+	case driver.ConverseAPI:
+		of = routeConverse
+	case driver.InvokeAPI, driver.MessagesAPI: // Claude's messages are bodies of InvokeModel
+		of = routeInvoke
+	case driver.GeminiAPI:
+		return false
+	case driver.AnyAPI:
+		return true
+	}
+	if n.route != routeAny && n.route != of {
+		return false
+	}
+	n.route = of
+	return true
+}
 
 // name is the name of a model: Bedrock's id or ARN, and what LiteLLM's spelling says before it.
 type name struct {
@@ -43,7 +69,7 @@ func parse(model string) (name, error) {
 			n.route = routeConverse
 		case head == "invoke":
 			n.route = routeInvoke
-		case head == "openai":
+		case head == "openai" || head == "chat_completions":
 			n.route = routeOpenAI
 		case head == "responses":
 			n.route = routeResponses

@@ -115,6 +115,7 @@ type Target struct {
 	Headers         []Header       // set last, so that they replace the driver's own
 	MaxOutputTokens int64          // most that the model can write; 0 if not known
 	DropParams      bool           // drop parameters that the provider lacks, instead of rejecting them
+	API             API            // the interface that chats go to; AnyAPI if the driver chooses
 	Features        Features
 }
 

@@ -31,7 +31,7 @@ type Driver struct {
 // Serves returns OpenAI's language of chats for each chat, but for that of responses if the provider
 // has it.
 func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if e = d.Called(t, e); d.Responses != nil && (e == driver.Responses || e == driver.InputTokens) {
+	if e = d.Called(t, e); d.responds(t) && (e == driver.Responses || e == driver.InputTokens) {
 		return wire.Responses, true
 	}
 	if e == driver.Completions && !t.Features.ChatOnly && (d.Endpoints == nil || slices.Contains(d.Endpoints, e)) {
@@ -54,10 +54,21 @@ func (d Driver) Called(t driver.Target, e driver.Endpoint) driver.Endpoint {
 	switch {
 	case !e.IsChat():
 		return e
-	case d.Responses != nil && (e == driver.Responses || t.Features.ResponsesOnly):
+	case d.responds(t) && (e == driver.Responses || t.Features.ResponsesOnly || t.API == driver.ResponsesAPI):
 		return driver.Responses
 	}
 	return driver.Chat
+}
+
+// responds reports whether a target may get requests in OpenAI's language of responses.
+func (d Driver) responds(t driver.Target) bool { return d.Responses != nil && t.API != driver.ChatAPI }
+
+// Spelled returns the name of a model and the interface that LiteLLM's spelling names before it.
+func Spelled(model string) (name, api string) {
+	if name, ok := strings.CutPrefix(model, string(driver.ResponsesAPI)+"/"); ok {
+		return name, string(driver.ResponsesAPI)
+	}
+	return model, ""
 }
 
 // Codec returns the translator of responses, or the driver itself, which translates to OpenAI's

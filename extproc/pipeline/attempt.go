@@ -229,7 +229,7 @@ func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver
 		APIKey:          d.APIKey,
 		Settings:        d.Cloud,
 		MaxOutputTokens: d.MaxOutputTokens,
-		DropParams:      d.DropParams || dropParams,
+		DropParams:      d.DropParams || dropParams, API: driver.API(d.API),
 	}
 	if p.Features != nil {
 		t.Features = p.Features(cmp.Or(d.BaseModel, d.Model))

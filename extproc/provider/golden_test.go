@@ -66,6 +66,7 @@ type target struct {
 
 	Settings map[string]string `json:"settings"` // of the account at a cloud
 	Token    string            `json:"token"`    // in place of the key
+	API      driver.API        `json:"api"`
 }
 
 // language is a language of callers, with the folder of its golden files.
@@ -307,7 +308,7 @@ func (c target) target() driver.Target {
 	}
 	return driver.Target{
 		Model: c.Model, BasePath: c.BasePath, APIKey: vault.NewSecret(key), Settings: cloud.Of(settings), Token: cloud.Token{Bearer: vault.NewSecret(c.Token)},
-		MaxOutputTokens: c.MaxOutputTokens, DropParams: c.DropParams,
+		MaxOutputTokens: c.MaxOutputTokens, DropParams: c.DropParams, API: c.API,
 		Features: driver.Features{
 			NoSampling: c.NoSampling, AdaptiveThinking: c.Adaptive, HighEfforts: c.HighEfforts, JSONSchema: c.JSONSchema,
 		},

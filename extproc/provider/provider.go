@@ -37,6 +37,9 @@ type Provider struct {
 	// Varies returns how the parameters of one deployment differ, where it depends on the settings; nil: as Variation says.
 	Varies func(s cloud.Settings) *driver.Variation
 
+	// Spelled returns the name of a model, and the interface that LiteLLM's spelling names before it, if it does. nil: no name has one.
+	Spelled func(model string) (name, api string)
+
 	// Features returns the features of a model by the provider's name for it.
 	// nil means that all models of the provider have the zero Features.
 	Features func(model string) driver.Features
@@ -46,7 +49,7 @@ type Provider struct {
 // is supported can be read in one place.
 func Providers() []Provider {
 	rows := []Provider{
-		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, Responses: responses.Codec{}}, Features: openai.Features},
+		{Name: "openai", BaseURL: "https://api.openai.com/v1", NeedsKey: true, Driver: openai.Driver{NewLimit: true, Responses: responses.Codec{}}, Features: openai.Features, Spelled: openai.Spelled},
 		{Name: "anthropic", BaseURL: "https://api.anthropic.com", NeedsKey: true, Driver: anthropic.Driver{}, Features: anthropic.Features},
 		{Name: "cohere", BaseURL: "https://api.cohere.com", NeedsKey: true, Driver: cohere.Driver{}, Features: cohere.Features, Variation: driver.Variation{NoUser: true}},
 		{Name: "cohere_chat", BaseURL: "https://api.cohere.com", NeedsKey: true, Like: "cohere", Driver: cohere.Driver{}, Features: cohere.Features, Variation: driver.Variation{NoUser: true}}, // LiteLLM's name

@@ -274,8 +274,10 @@ type Deployment struct {
 	Settings []*NamedValue `protobuf:"bytes,24,rep,name=settings,proto3" json:"settings,omitempty"`
 	// The secret ones, sorted, each sealed with "deployment/<id>/setting/<name>" as context.
 	SealedSettings []*SealedValue `protobuf:"bytes,25,rep,name=sealed_settings,json=sealedSettings,proto3" json:"sealed_settings,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The interface that its chats go to; empty: as its provider likes.
+	Api           string `protobuf:"bytes,26,opt,name=api,proto3" json:"api,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -481,6 +483,13 @@ func (x *Deployment) GetSealedSettings() []*SealedValue {
 		return x.SealedSettings
 	}
 	return nil
+}
+
+func (x *Deployment) GetApi() string {
+	if x != nil {
+		return x.Api
+	}
+	return ""
 }
 
 // VirtualKey is a key that callers present. The key itself is nowhere.
@@ -1695,7 +1704,7 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"\x11updated_unix_nano\x18\x03 \x01(\x03R\x0fupdatedUnixNano\x12\x1d\n" +
 	"\n" +
 	"updated_by\x18\x04 \x01(\tR\tupdatedBy\x12\x1a\n" +
-	"\brevision\x18\x05 \x01(\x04R\brevision\"\xb8\a\n" +
+	"\brevision\x18\x05 \x01(\x04R\brevision\"\xd0\a\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
@@ -1729,7 +1738,9 @@ const file_cluster_v1_state_proto_rawDesc = "" +
 	"guardrails\x18\x17 \x03(\tB\x04\x88\xb5\x18\bR\n" +
 	"guardrails\x128\n" +
 	"\bsettings\x18\x18 \x03(\v2\x16.cluster.v1.NamedValueB\x04\x88\xb5\x18\tR\bsettings\x12F\n" +
-	"\x0fsealed_settings\x18\x19 \x03(\v2\x17.cluster.v1.SealedValueB\x04\x88\xb5\x18\tR\x0esealedSettings\"\xb8\a\n" +
+	"\x0fsealed_settings\x18\x19 \x03(\v2\x17.cluster.v1.SealedValueB\x04\x88\xb5\x18\tR\x0esealedSettings\x12\x16\n" +
+	"\x03api\x18\x1a \x01(\tB\x04\x88\xb5\x18\n" +
+	"R\x03api\"\xb8\a\n" +
 	"\n" +
 	"VirtualKey\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\fR\x04hash\x12\x12\n" +

@@ -131,8 +131,11 @@ type ModelParams struct {
 	// answers have [redacted]. Paths of files, profiles and the identity of the gateway's machine are for the
 	// configuration file only.
 	ProviderSettings map[string]string `protobuf:"bytes,18,rep,name=provider_settings,json=providerSettings,proto3" json:"provider_settings,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// The interface of the provider that chats go to: chat, responses, messages, converse, invoke or gemini, as far as the provider has
+	// it for the model; empty for the one that needs the least translation.
+	Api           *string `protobuf:"bytes,19,opt,name=api,proto3,oneof" json:"api,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ModelParams) Reset() {
@@ -289,6 +292,13 @@ func (x *ModelParams) GetProviderSettings() map[string]string {
 		return x.ProviderSettings
 	}
 	return nil
+}
+
+func (x *ModelParams) GetApi() string {
+	if x != nil && x.Api != nil {
+		return *x.Api
+	}
+	return ""
 }
 
 // ModelInfoInput is what a new deployment may say of itself.
@@ -2419,7 +2429,7 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"model_name\x18\x01 \x01(\tB)\xbaH&\xc8\x01\x01r!\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x04chatR\tmodelName\x12F\n" +
 	"\x0egateway_params\x18\x02 \x01(\v2\x17.gateway.v1.ModelParamsB\x06\xbaH\x03\xc8\x01\x01R\rgatewayParams\x129\n" +
 	"\n" +
-	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xb1\x0e\n" +
+	"model_info\x18\x03 \x01(\v2\x1a.gateway.v1.ModelInfoInputR\tmodelInfo\"\xea\x0e\n" +
 	"\vModelParams\x12J\n" +
 	"\x05model\x18\x01 \x01(\tB/\xbaH,r*\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\ropenai/gpt-4oH\x00R\x05model\x88\x01\x01\x12D\n" +
 	"\bapi_base\x18\x02 \x01(\tB$\xbaH!r\x1f\x18\x80\x10\x92\x02\x19https://api.openai.com/v1H\x01R\aapiBase\x88\x01\x01\x129\n" +
@@ -2442,7 +2452,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\x0fcredential_name\x18\x0f \x01(\tB?\xbaH<r:2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x11openai-productionH\fR\x0ecredentialName\x88\x01\x01\x12C\n" +
 	"\forganization\x18\x10 \x01(\tB\x1a\xbaH\x17r\x15\x18\x80\x022\b^[!-~]*$\x92\x02\x05org-1H\rR\forganization\x88\x01\x01\x12Y\n" +
 	"\x15max_parallel_requests\x18\x11 \x01(\x01B \xbaH\x1d\x12\x1bI\x00\x00\x00\x00\x00\x00Y@\x19\x00\x00\x00\x00e\xcd\xcdA)\x00\x00\x00\x00\x00\x00\x00\x00H\x0eR\x13maxParallelRequests\x88\x01\x01\x12\xa6\x01\n" +
-	"\x11provider_settings\x18\x12 \x03(\v2-.gateway.v1.ModelParams.ProviderSettingsEntryBJ\xbaHG\x9a\x01D\x10\x1e\",r*2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\x0faws_region_name*\x12r\x10(\x80\x80\x04\x92\x02\tus-east-1R\x10providerSettings\x1a?\n" +
+	"\x11provider_settings\x18\x12 \x03(\v2-.gateway.v1.ModelParams.ProviderSettingsEntryBJ\xbaHG\x9a\x01D\x10\x1e\",r*2\x16^[a-z][a-z0-9_]{0,63}$\x92\x02\x0faws_region_name*\x12r\x10(\x80\x80\x04\x92\x02\tus-east-1R\x10providerSettings\x12/\n" +
+	"\x03api\x18\x13 \x01(\tB\x18\xbaH\x15r\x13\x18 2\b^[a-z]*$\x92\x02\x04chatH\x0fR\x03api\x88\x01\x01\x1a?\n" +
 	"\x11ExtraHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\x1a9\n" +
@@ -2468,7 +2479,8 @@ const file_gateway_v1_model_proto_rawDesc = "" +
 	"\f_drop_paramsB\x12\n" +
 	"\x10_credential_nameB\x0f\n" +
 	"\r_organizationB\x18\n" +
-	"\x16_max_parallel_requests\"\x84\x04\n" +
+	"\x16_max_parallel_requestsB\x06\n" +
+	"\x04_api\"\x84\x04\n" +
 	"\x0eModelInfoInput\x123\n" +
 	"\x02id\x18\x01 \x01(\tB\x1e\xbaH\x1br\x192\x0e^[!-~]{1,128}$\x92\x02\x06chat-1H\x00R\x02id\x88\x01\x01\x125\n" +
 	"\n" +
