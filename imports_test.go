@@ -105,6 +105,7 @@ func importRows() []importRow {
 
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/message", []string{"extproc/splice"}},
+		{"extproc/splice", []string{"extproc/form", "cluster/fault", "cluster/usage"}},
 		{"extproc/media", nil},
 		{"extproc/dialect", []string{"extproc/wire", "cluster/fault", "cluster/usage"}},
 		{"extproc/driver", []string{"extproc/splice", "extproc/wire", "cluster/cloud", "cluster/fault", "cluster/usage", "cluster/vault"}},
@@ -145,7 +146,7 @@ func importRows() []importRow {
 		{"extproc/reply", []string{"extproc/message", "extproc/metering", "extproc/redact", "envoy/contract"}},
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
-			"extproc/admission", "extproc/cause", "extproc/compose", "extproc/contents", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/framing", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
+			"extproc/admission", "extproc/attempt", "extproc/cause", "extproc/compose", "extproc/contents", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/form", "extproc/framing", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
 			"extproc/provider", "extproc/redact", "extproc/reply", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
@@ -159,7 +160,9 @@ func importRows() []importRow {
 		{"extproc/estimate", []string{"extproc/splice", "extproc/texts", "extproc/tokens", "cluster/*"}},
 		{"extproc/inbound", []string{"dataplane", "extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},
 		{"extproc/metrics", []string{"extproc/spenders", "cluster/*"}},
+		{"extproc/attempt", []string{"extproc/cause", "extproc/redact", "extproc/wire", "cluster/*"}},
 		{"extproc/cause", nil},
+		{"extproc/form", []string{"cluster/fault"}},
 		{"extproc/*", []string{"extproc/wire", "extproc/splice", "extproc/message", "cluster/*"}},
 		{"extproc", []string{"extproc/*", "cluster/*", "envoy/contract"}},
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/pipeline"
 )
@@ -52,11 +53,11 @@ func (l attemptLog) take(e *datav3.HTTPAccessLogEntry) {
 
 // readFailure reads Envoy's log entry of an attempt. The attempt has not reached the
 // provider if the connection failed before the whole request was sent.
-func readFailure(e *datav3.HTTPAccessLogEntry) pipeline.AttemptFailure {
+func readFailure(e *datav3.HTTPAccessLogEntry) attempt.Failure {
 	common := e.GetCommonProperties()
 	flags, code := common.GetResponseFlags(), int(e.GetResponse().GetResponseCode().GetValue())
 	details, transport := e.GetResponse().GetResponseCodeDetails(), common.GetUpstreamTransportFailureReason()
-	t := pipeline.AttemptFailure{Reached: true, Detail: transport}
+	t := attempt.Failure{Reached: true, Detail: transport}
 	switch {
 	case flags.GetDownstreamConnectionTermination():
 		t.Code, t.Kind = "canceled", fault.Canceled

@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -72,12 +73,12 @@ func (x *Exchange) brokenBy(i int, late bool) fault.Kind {
 	if x.mu.settled {
 		return fault.Canceled
 	}
-	t := &x.mu.failures[i]
+	t := x.mu.failures.Of(i)
 	switch {
-	case !t.known && late:
-		x.reportLocked(i, AttemptFailure{Status: x.Status, Code: "upstream_timeout", Kind: fault.Timeout, Reached: true, Cause: cause.TimeoutTotal, requestID: x.requestID})
+	case !t.Known && late:
+		x.reportLocked(i, attempt.Failure{Status: x.Status, Code: "upstream_timeout", Kind: fault.Timeout, Reached: true, Cause: cause.TimeoutTotal, RequestID: x.requestID})
 		return fault.Timeout
-	case !t.known:
+	case !t.Known:
 		return fault.Canceled
 	case t.Kind == fault.Upstream && t.Cause == cause.Unknown:
 		t.Cause = cause.StreamCut

@@ -13,6 +13,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/price"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
@@ -348,7 +349,7 @@ func (p *Pipeline) Again(ctx context.Context, x *Exchange, i int) (*message.Edit
 	edit, err := p.again(ctx, x, i)
 	if err != nil {
 		e := fault.From(err)
-		x.report(i, AttemptFailure{Code: e.Code, Kind: e.Kind, Cause: cause.NotSent})
+		x.report(i, attempt.Failure{Code: e.Code, Kind: e.Kind, Cause: cause.NotSent})
 		return nil, p.errorResponse(x, e)
 	}
 	return edit, nil

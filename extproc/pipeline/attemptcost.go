@@ -31,7 +31,7 @@ func (p *Pipeline) cut(x *Exchange, n int) {
 		return
 	}
 	x.Plan, x.attemptCosts = x.Plan[:n], x.attemptCosts[:n]
-	x.mu.failures = x.mu.failures[:n]
+	x.mu.failures.Cut(n)
 	p.setVariants(x)
 }
 
@@ -47,7 +47,7 @@ func (x *Exchange) releaseLocked() {
 	}
 	var failed, answer money.Pico
 	for i, s := range possible {
-		if t := x.mu.failures[i]; t.known && (!t.Reached || t.Status >= 300) {
+		if x.mu.failures.Of(i).Free() {
 			continue
 		}
 		failed = money.Add(failed, s.Failed)

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/framing"
@@ -20,7 +21,7 @@ func (p *Pipeline) Check(x *Exchange, i int, h *reply.Head, body []byte, start *
 	if f == nil {
 		return true
 	}
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: h.RequestID}
+	t := attempt.Failure{Status: f.Status, Code: f.Reason(), Kind: f.Kind, Reached: true, Cause: cause.StreamError, RequestID: h.RequestID}
 	if f.ContentFilter {
 		t.Cause = cause.ContentFilter
 	}

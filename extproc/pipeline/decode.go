@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
+	"github.com/modelgateway/modelgateway/extproc/form"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/operation"
-	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
 // decode reads the request's fields. The body is scanned once and
@@ -18,7 +18,7 @@ func (p *Pipeline) decode(_ context.Context, x *Exchange) error {
 		return errEmptyBody()
 	}
 	if x.op.IsForm() {
-		boundary, err := splice.Boundary(x.Inbound.ContentType)
+		boundary, err := form.Boundary(x.Inbound.ContentType)
 		if err != nil {
 			return err
 		}

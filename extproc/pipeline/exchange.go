@@ -1,21 +1,19 @@
 package pipeline
 
 import (
-	"cmp"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/modelgateway/modelgateway/cluster"
 	"github.com/modelgateway/modelgateway/cluster/catalog"
-	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/admission"
-	"github.com/modelgateway/modelgateway/extproc/cause"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/guard"
@@ -25,7 +23,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/operation"
 	"github.com/modelgateway/modelgateway/extproc/provider"
-	"github.com/modelgateway/modelgateway/extproc/redact"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -107,11 +104,8 @@ type Exchange struct {
 		intents  []*journal.Pending // one for each attempt that was prepared
 		busy     func()             // releases the slot at a deployment; nil if the request has none
 		at       id.Deployment      // where that slot is
-		failures []AttemptFailure   // by attempt; what is known of those that failed
-		changed  chan struct{}      // closed and replaced when failures or silent changes
-		entries  int                // how many the attempt log has had
+		failures attempt.Failures   // what is known of the attempts that failed
 		made     int                // how many attempts there were, once that is known; 0 before
-		logLost  bool               // the attempt log broke off: it may lack entries
 		settled  bool
 	}
 }
@@ -140,34 +134,6 @@ type Attempt struct {
 	Hop        int    // 0 within the group, else the number of the fallback target
 	Target     string // the fallback target's name; empty within the group
 	Timeout    time.Duration
-}
-
-// AttemptFailure is what is known of one failed attempt.
-type AttemptFailure struct {
-	Status  int    // the provider's; 0 if it gave none
-	Code    string // short reason: "timeout", "connection", or the provider's code
-	Kind    fault.Kind
-	Reached bool   // the provider has seen the request
-	Cause   string // see package cause; empty if only the caller was at fault
-	Detail  string // the proxy's reason, for the log
-
-	known      bool
-	errorType  string // the provider's, as are the next three; see package redact
-	errorCode  string
-	message    string
-	requestID  string
-	retryAfter time.Duration // as the provider requested
-}
-
-// merge adds the fields of another report of the same failure. Known fields stay, except for
-// a less exact cause.
-func (t *AttemptFailure) merge(more *AttemptFailure) {
-	if t.Cause == "" || t.Cause == cause.Unknown || t.Cause == cause.ConnectFailed && more.Cause == cause.DNS {
-		t.Cause = cmp.Or(more.Cause, t.Cause)
-	}
-	t.Detail, t.requestID = cmp.Or(t.Detail, more.Detail), cmp.Or(t.requestID, more.requestID)
-	t.errorType, t.errorCode, t.message = cmp.Or(t.errorType, more.errorType), cmp.Or(t.errorCode, more.errorCode), cmp.Or(t.message, more.message)
-	t.retryAfter = max(t.retryAfter, more.retryAfter)
 }
 
 // Outcome is how an exchange ended.
@@ -204,59 +170,4 @@ func (x *Exchange) endpoint(a *Attempt) driver.Endpoint {
 		return driver.Chat
 	}
 	return x.op.Endpoint
-}
-
-// Logged records an entry of the attempt log. Entries do not name their attempt, but there is
-// one for each failed attempt, in order: only the last attempt can have none. header returns
-// the headers of the attempt's response.
-func (x *Exchange) Logged(t AttemptFailure, header func(name string) string) {
-	for _, name := range contract.ProviderIDHeaders() {
-		if t.requestID = redact.ID(header(name)); t.requestID != "" {
-			break
-		}
-	}
-	if t.Status != 0 {
-		t.retryAfter = driver.RetryAfter(header)
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.mu.entries++
-	x.reportLocked(x.mu.entries-1, t)
-}
-
-// Unlogged records that the attempt log broke off, as it does when Envoy dies.
-func (x *Exchange) Unlogged() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if !x.mu.logLost {
-		x.mu.logLost = true
-		x.notifyLocked()
-	}
-}
-
-// report records why attempt i (from 0) failed. The first report counts.
-func (x *Exchange) report(i int, t AttemptFailure) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.reportLocked(i, t)
-}
-
-func (x *Exchange) reportLocked(i int, t AttemptFailure) {
-	if i < 0 || i >= len(x.mu.failures) || x.mu.settled { // settle reads them without the lock
-		return
-	}
-	if x.mu.failures[i].known {
-		x.mu.failures[i].merge(&t)
-		return
-	}
-	t.known = true
-	x.mu.failures[i] = t
-	x.releaseLocked()
-	x.notifyLocked()
-}
-
-// notifyLocked wakes the goroutines that wait for changes of the attempts.
-func (x *Exchange) notifyLocked() {
-	close(x.mu.changed)
-	x.mu.changed = make(chan struct{})
 }

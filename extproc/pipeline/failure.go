@@ -4,86 +4,16 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/cooldown"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/envoy/contract"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/reply"
 	"github.com/modelgateway/modelgateway/extproc/strategy"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
-
-// logWait is how long a failed request waits for the attempt log's entries of its earlier
-// attempts. Envoy sends the entries before the response, on another stream of the same
-// connection, so they are there already, or within a scheduling quantum.
-const logWait = 500 * time.Millisecond
-
-// awaitEarlier waits, once, for the attempt log to report why earlier attempts failed.
-func (x *Exchange) awaitEarlier(ctx context.Context) {
-	if last := x.lastIndex(); last > 0 && !x.awaited {
-		x.awaited = true
-		x.AwaitFailures(ctx, last)
-	}
-}
-
-// AwaitFailures waits until the first n attempts are accounted for.
-func (x *Exchange) AwaitFailures(ctx context.Context, n int) {
-	x.await(ctx, func(all []AttemptFailure) bool {
-		return !slices.ContainsFunc(all[:min(n, len(all))], func(t AttemptFailure) bool { return !t.known })
-	})
-}
-
-// awaitLog waits for the attempt log's entry of attempt i, from 0.
-func (x *Exchange) awaitLog(ctx context.Context, i int) {
-	x.await(ctx, func([]AttemptFailure) bool { return x.mu.entries > i })
-}
-
-// made returns how many attempts there were of a request whose caller disconnected before one
-// answered. The log has an entry for the attempt under way, unless Envoy was between two.
-// Attempts that were prepared here have gone out in any case. If the log broke off, the attempt
-// after the last failed one counts as sent: only Envoy knows that it was not.
-func (x *Exchange) made(ctx context.Context) int {
-	if len(x.Plan) > 1 {
-		x.await(ctx, func(all []AttemptFailure) bool {
-			return slices.ContainsFunc(all, func(t AttemptFailure) bool { return t.Kind == fault.Canceled })
-		})
-	}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	n := max(1, len(x.mu.intents))
-	for i := range x.mu.failures {
-		if x.mu.failures[i].known {
-			n = max(n, i+1)
-		}
-	}
-	if last := x.mu.failures[n-1]; x.mu.logLost && n < len(x.Plan) && last.known && last.Kind != fault.Canceled {
-		n++
-	}
-	return n
-}
-
-// await waits until enough is known of the attempts, or the log broke off, for logWait at most.
-func (x *Exchange) await(ctx context.Context, enough func([]AttemptFailure) bool) {
-	timer := time.NewTimer(logWait)
-	defer timer.Stop()
-	for {
-		x.mu.Lock()
-		changed, known := x.mu.changed, enough(x.mu.failures) || x.mu.logLost
-		x.mu.Unlock()
-		if known {
-			return
-		}
-		select {
-		case <-changed:
-		case <-timer.C:
-			return
-		case <-ctx.Done():
-			return
-		}
-	}
-}
 
 // explain makes the error for the caller of a response that failed, or that a stage has
 // stopped, and the outcome of the request.
@@ -109,7 +39,7 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	h := &x.response.head
 	f := p.classify(x, h, x.response.body)
 	last := x.lastIndex()
-	t := AttemptFailure{Status: f.Status, Code: reason(f), Kind: f.Kind, Reached: h.Reached, requestID: h.RequestID, Cause: cause.OfStatus(h.Status)}
+	t := attempt.Failure{Status: f.Status, Code: f.Reason(), Kind: f.Kind, Reached: h.Reached, RequestID: h.RequestID, Cause: cause.OfStatus(h.Status)}
 	if h.Local {
 		t.Cause, t.Detail = h.Cause, h.Detail
 	}
@@ -141,8 +71,8 @@ func (p *Pipeline) unusable(x *Exchange, err error) *fault.Error {
 
 // broken returns the error for a response that has a good status and cannot be read.
 func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
-	x.report(x.lastIndex(), AttemptFailure{
-		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: cause.InvalidAnswer, requestID: x.requestID,
+	x.report(x.lastIndex(), attempt.Failure{
+		Status: x.Status, Code: "upstream_invalid_response", Kind: fault.Upstream, Reached: true, Cause: cause.InvalidAnswer, RequestID: x.requestID,
 	})
 	p.coolDown(x, x.lastIndex(), &wire.Failure{Kind: fault.Upstream, Status: 502, CoolDown: true})
 	return &fault.Error{
@@ -154,7 +84,7 @@ func (p *Pipeline) broken(x *Exchange, err error) *fault.Error {
 // brokeOff reports that the last attempt failed after a good status, and what the
 // provider said of it. generated is the text that had come by then.
 func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
-	t := AttemptFailure{Status: x.Status, Code: reason(f), Kind: f.Kind, Reached: true, Cause: cause.StreamError, requestID: x.requestID}
+	t := attempt.Failure{Status: x.Status, Code: f.Reason(), Kind: f.Kind, Reached: true, Cause: cause.StreamError, RequestID: x.requestID}
 	if f.Code == "upstream_invalid_response" {
 		t.Cause = cause.InvalidAnswer
 	}
@@ -186,7 +116,7 @@ func (p *Pipeline) classify(x *Exchange, h *reply.Head, body []byte) *wire.Failu
 func (x *Exchange) withoutSlot() bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	t := x.mu.failures[x.lastIndex()]
+	t := x.mu.failures.Of(x.lastIndex())
 	return t.Cause == cause.NotSent && t.Kind == fault.RateLimited
 }
 
@@ -194,19 +124,12 @@ func (x *Exchange) withoutSlot() bool {
 // followed. The provider's own text was lost with the response.
 func (x *Exchange) checkedFailure() *wire.Failure {
 	x.mu.Lock()
-	t := x.mu.failures[x.lastIndex()]
+	t := *x.mu.failures.Of(x.lastIndex())
 	x.mu.Unlock()
 	if t.Kind == fault.Blocked {
 		return &wire.Failure{Status: t.Status, Kind: t.Kind, Code: t.Code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
 	}
 	return &wire.Failure{Status: t.Status, Kind: fault.Upstream, Code: t.Code, Message: "The provider failed.", Retryable: true, CoolDown: true}
-}
-
-func reason(f *wire.Failure) string {
-	if f.Code != "" {
-		return f.Code
-	}
-	return f.Kind.Code()
 }
 
 // codeOf returns the error code of an event: the code that the caller gets. It is never
@@ -245,9 +168,9 @@ func (x *Exchange) attempts() []map[string]any {
 	defer x.mu.Unlock()
 	out := make([]map[string]any, 0, x.lastIndex()+1)
 	for i := range x.lastIndex() + 1 {
-		t := x.mu.failures[i]
+		t := x.mu.failures.Of(i)
 		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": codeUnknown}
-		if t.known {
+		if t.Known {
 			row["code"] = t.Code
 			if t.Status != 0 {
 				row["status"] = t.Status
@@ -261,7 +184,7 @@ func (x *Exchange) attempts() []map[string]any {
 // coolDownEarlier records the failures of the attempts before the last one.
 func (p *Pipeline) coolDownEarlier(x *Exchange) {
 	x.mu.Lock()
-	failed := slices.Clone(x.mu.failures[:x.lastIndex()])
+	failed := slices.Clone(x.mu.failures.First(x.lastIndex()))
 	x.mu.Unlock()
 	for i := range failed {
 		p.coolDownAfter(x, i, failed[i])
@@ -269,9 +192,9 @@ func (p *Pipeline) coolDownEarlier(x *Exchange) {
 }
 
 // coolDownAfter is coolDown for an attempt that another one followed.
-func (p *Pipeline) coolDownAfter(x *Exchange, i int, t AttemptFailure) {
-	if t.known && t.Kind != fault.Blocked && t.Kind != fault.Canceled {
-		p.coolDown(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.retryAfter, CoolDown: true})
+func (p *Pipeline) coolDownAfter(x *Exchange, i int, t attempt.Failure) {
+	if t.Known && t.Kind != fault.Blocked && t.Kind != fault.Canceled {
+		p.coolDown(x, i, &wire.Failure{Status: t.Status, Kind: t.Kind, RetryAfter: t.RetryAfter, CoolDown: true})
 	}
 }
 
@@ -282,7 +205,7 @@ func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
 		return
 	}
 	s := x.View.Catalog.Settings()
-	d, reason := x.Plan[i].Deployment, cooldownReason(f.Status, f.Kind)
+	d, reason := x.Plan[i].Deployment, attempt.CooldownReason(f.Status, f.Kind)
 	if reason == cooldown.TimedOut && x.shortensTimeout(d, s) {
 		return // the caller chose a short timeout: one key must not make a model unavailable to all
 	}
@@ -297,20 +220,6 @@ func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
 // chats is certain to be there.
 func (x *Exchange) lacksEndpoint(i, status int) bool {
 	return (status == 404 || status == 405) && (!x.endpoint(&x.Plan[i]).IsChat() || x.Plan[i].language == wire.Responses)
-}
-
-func cooldownReason(status int, kind fault.Kind) cooldown.Reason {
-	switch {
-	case status == 429:
-		return cooldown.RateLimited
-	case status >= 400 && status < 500 && status != 408:
-		return cooldown.Unauthorized
-	case kind == fault.Timeout || status == 408:
-		return cooldown.TimedOut
-	case status == 0:
-		return cooldown.Connection
-	}
-	return cooldown.ServerError
 }
 
 // failureOf converts a driver's error to a Failure.

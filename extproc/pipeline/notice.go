@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/credential"
 	events "github.com/modelgateway/modelgateway/cluster/event"
@@ -72,41 +71,14 @@ func (p *Pipeline) recordNotice(x *Exchange, typ string, e *fault.Error) {
 	if over != nil && !over.Held { // else only reservations exhaust the budget
 		ev.Notice.Account, ev.Notice.AccountEpoch = over.Account, over.Epoch
 	}
-	p.notify(p.flood.Take(now, &ev))
+	p.notices.Notify(ev)
 }
 
-func (p *Pipeline) notify(events []journal.Event) {
-	for i := range events {
-		p.deps.Journal.Notify(events[i])
-	}
-}
+// Run records what was held back of a flood of rejected requests; see flood.Recorder.
+func (p *Pipeline) Run(ctx context.Context) error { return p.notices.Run(ctx) }
 
-// Run records what was held back of a flood of rejected requests, every second until
-// ctx ends, and then what remains. The journal must still accept notices then.
-func (p *Pipeline) Run(ctx context.Context) error {
-	ticker := time.NewTicker(time.Second)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			p.notify(p.flood.Flush(p.deps.Now()))
-		case <-ctx.Done():
-			p.notify(p.flood.FlushAll())
-			return nil
-		}
-	}
-}
-
-// Notify records an event of another part of the gateway. Rejected requests count together with
-// those of the pipeline, so callers of the management API without a key do not decide the
-// length of the audit log either.
-func (p *Pipeline) Notify(ev journal.Event) {
-	if ev.Notice == nil || ev.Notice.Type != events.TypeRequestBlocked {
-		p.deps.Journal.Notify(ev)
-		return
-	}
-	p.notify(p.flood.Take(p.deps.Now(), &ev))
-}
+// Notify records an event of another part of the gateway.
+func (p *Pipeline) Notify(ev journal.Event) { p.notices.NotifyOther(ev) }
 
 // owner sets whose request an event is of. A key that may not be used has an owner too. Of an
 // unknown key the event has the hash, so the audit log distinguishes a revoked key from one

@@ -114,7 +114,7 @@ type Pipeline struct {
 	finished   []stage // before the end of a stream leaves
 	failed     []stage // on a failure, and after a stage that stopped a response
 	admission  *admission.Controller
-	flood      flood.Filter
+	notices    flood.Recorder
 	sealer     *sealed.Sealer
 }
 
@@ -128,6 +128,7 @@ type stage struct {
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
 	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), composers: compose.Languages()}
+	p.notices = flood.Recorder{Journal: deps.Journal, Now: deps.Now}
 	p.admission = &admission.Controller{Budgets: deps.Budgets, Rates: deps.Rates, ThrottleFactor: deps.ThrottleFactor, MaxParallel: deps.Settings.MaxParallel}
 	p.sealer = &sealed.Sealer{Seal: deps.Seal, Open: deps.Open}
 	rows := provider.Providers()

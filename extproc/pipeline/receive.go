@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/message"
 	"github.com/modelgateway/modelgateway/extproc/metering"
@@ -139,7 +140,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	}
 	if !o.Usage.Known() {
 		o.Text = reply.Generated()
-		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, AttemptFailure{})
+		reply.Usage.Tokens, reply.Usage.Source = p.consumed(x, o, attempt.Failure{})
 	}
 	p.sealCalls(x, reply)
 	x.names().Response(reply)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strconv"
 
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/metering"
 	"github.com/modelgateway/modelgateway/extproc/provider"
@@ -103,7 +104,7 @@ func (p *Pipeline) restore(x *Exchange, rewriter driver.Rewriter) error {
 	if u := metering.ReadInput(r.head.Read); u.Known() || u.Bad {
 		r.outcome.Usage = u
 	}
-	t, _ := p.consumed(x, &r.outcome, AttemptFailure{})
+	t, _ := p.consumed(x, &r.outcome, attempt.Failure{})
 	o, n := splice.ReadObject(r.out), strconv.FormatInt(t.Input, 10)
 	o.Set("usage", []byte(`{"prompt_tokens":`+n+`,"total_tokens":`+n+`}`)) // also in place of an impossible one
 	r.out = o.Append(nil)

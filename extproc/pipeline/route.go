@@ -260,8 +260,7 @@ func (p *Pipeline) prepared(ctx context.Context, x *Exchange, plan []strategy.At
 // variant of its endpoint's cluster.
 func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalog.RouterSettings) error {
 	x.Plan = make([]Attempt, len(plan))
-	x.mu.failures = make([]AttemptFailure, len(plan))
-	x.mu.changed = make(chan struct{})
+	x.mu.failures.Begin(len(plan))
 	for i := range plan {
 		d := plan[i].Deployment
 		of, ok := p.providers[d.Provider]

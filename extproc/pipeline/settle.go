@@ -14,6 +14,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/admission"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/metrics"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -35,7 +36,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 		return nil, 0
 	}
 	x.mu.settled = true
-	intents, failed := x.mu.intents, x.mu.failures
+	intents, failed := x.mu.intents, x.mu.failures.All()
 	x.releaseSlotLocked()
 	x.mu.Unlock()
 
@@ -68,7 +69,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	}
 	e.Final = true
 	x.addGuardrails(&e.Result)
-	asked := o.Kind == journal.Success || !failed[last].known || failed[last].Reached
+	asked := o.Kind == journal.Success || !failed[last].Known || failed[last].Reached
 	if asked {
 		events = append(events, e)
 	}
@@ -91,7 +92,7 @@ const (
 )
 
 // addFallbacks writes into each event which fallbacks were taken since the one before.
-func (x *Exchange) addFallbacks(events []journal.Event, failed []AttemptFailure) {
+func (x *Exchange) addFallbacks(events []journal.Event, failed []attempt.Failure) {
 	told := 0
 	for i := range events {
 		for ; told < events[i].Number; told++ {
@@ -104,7 +105,7 @@ func (x *Exchange) addFallbacks(events []journal.Event, failed []AttemptFailure)
 
 // fallback returns the step to attempt i of the plan, if it leads to another group: from
 // the attempt before it, or from a group whose deployments are all in cooldown.
-func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, bool) {
+func (x *Exchange) fallback(i int, failed []attempt.Failure) (journal.Fallback, bool) {
 	f := journal.Fallback{From: string(x.Model), To: x.Plan[i].Target, ErrorCode: codeAllInCooldown}
 	if x.startsAtFallback {
 		f.ErrorCode = strategy.CodeAtLimit
@@ -119,7 +120,7 @@ func (x *Exchange) fallback(i int, failed []AttemptFailure) (journal.Fallback, b
 	d := before.Deployment
 	f.Attempt, f.Deployment, f.Provider, f.Model = i, d.ID, d.Provider, d.Model
 	f.From, f.Status, f.ErrorCode = cmp.Or(before.Target, f.From), t.Status, t.Code
-	if !t.known {
+	if !t.Known {
 		f.ErrorCode = codeUnknown
 	}
 	return f, true
@@ -134,8 +135,8 @@ func notSent(e journal.Event) journal.Event {
 
 // consumed returns the usage of the last attempt: as the provider reports it, within what is
 // possible, else as counted.
-func (p *Pipeline) consumed(x *Exchange, o *Outcome, t AttemptFailure) (found usage.Tokens, source usage.Source) {
-	if !o.Usage.Known() && t.known && (t.Status >= 300 || !t.Reached) { // no provider charges for it
+func (p *Pipeline) consumed(x *Exchange, o *Outcome, t attempt.Failure) (found usage.Tokens, source usage.Source) {
+	if !o.Usage.Known() && t.Free() { // no provider charges for it
 		return usage.Tokens{}, usage.None
 	}
 	m := x.meter()
@@ -150,22 +151,22 @@ func (x *Exchange) tokenizer() string { return estimate.Vocabulary(x.last().Depl
 // failedEvent returns the event of an attempt that another one followed. There is none if the
 // attempt did not reach its provider. If it timed out, the provider has read it, so its input
 // counts. If the provider rejected it, it cost nothing.
-func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t AttemptFailure, end time.Time) (journal.Event, bool) {
-	if t.known && !t.Reached {
+func (p *Pipeline) failedEvent(ctx context.Context, x *Exchange, i int, t attempt.Failure, end time.Time) (journal.Event, bool) {
+	if t.Known && !t.Reached {
 		return journal.Event{}, false
 	}
 	e := x.event(i, end)
 	e.Outcome = journal.Failed
 	e.Status = t.Status
 	e.ErrorCode = t.Code
-	e.Failures = []usage.Failure{x.failure(i, &t)}
+	e.Failures = []usage.Failure{t.Record(i, x.Plan[i].Deployment)}
 	if t.Status == 0 && !x.op.Free {
 		d := x.Plan[i].Deployment
 		m := x.meter()
 		e.Tokens, e.Source = m.Input(d, m.Count(p.deps.Tokens, x.last().Deployment, func() (*wire.Request, error) { return p.canonical(x) }))
 		e.Cost = m.Prices(d, &e.Tokens).Cost(e.Tokens, x.tier())
 	}
-	if !t.known {
+	if !t.Known {
 		e.ErrorCode = codeUnknown
 	}
 	p.deps.Metrics.Failed(ctx, x.measured(), &e)

@@ -10,6 +10,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/framing"
@@ -450,7 +451,7 @@ func (r *Relay) finish() {
 	if u.Known() {
 		u.Tokens, _ = u.Tokens.Within(r.x.estimated().Plausible(u.Tokens, r.outcome.Bytes))
 	} else {
-		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, AttemptFailure{})
+		u.Tokens, u.Source = r.p.consumed(r.x, &r.outcome, attempt.Failure{})
 	}
 	cost := r.x.cost(u.Tokens)
 	u.Cost = &cost

@@ -3,15 +3,13 @@ package pipeline
 import (
 	"context"
 	"log/slog"
-	"net/http"
 	"strings"
-
-	"github.com/go-json-experiment/json"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/rights"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/attempt"
 	"github.com/modelgateway/modelgateway/extproc/cause"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
@@ -20,36 +18,17 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// maxDebug bounds the header's value, in bytes. A longer one omits the messages.
-const maxDebug = 4096
-
 // failureText adds the provider's error of attempt i to t.
-func (x *Exchange) failureText(t *AttemptFailure, i int, f *wire.Failure, generated []byte) {
-	d := x.Plan[i].Deployment
-	t.errorType, t.errorCode = redact.Name(f.ProviderType, d), redact.Name(f.ProviderCode, d)
-	of := redact.Attempt{Body: x.Facts.Document(), Model: x.Facts.Model, Generated: generated, Deployment: d}
-	t.message = of.Message(f.ProviderMessage)
-}
-
-// failure returns the record of why attempt i failed.
-func (x *Exchange) failure(i int, t *AttemptFailure) usage.Failure {
-	d := x.Plan[i].Deployment
-	f := usage.Failure{
-		Attempt: i + 1, Deployment: d.ID, Provider: d.Provider, Status: t.Status, Cause: t.Cause,
-		Type: t.errorType, Code: t.errorCode, Message: t.message, RequestID: t.requestID,
-	}
-	if f.Cause == "" {
-		f.Cause = cause.Unknown
-	}
-	return f
+func (x *Exchange) failureText(t *attempt.Failure, i int, f *wire.Failure, generated []byte) {
+	t.SetProviderError(f, &redact.Attempt{Body: x.Facts.Document(), Model: x.Facts.Model, Generated: generated, Deployment: x.Plan[i].Deployment})
 }
 
 // failures returns why attempts failed: all but the last, and the last unless it
 // succeeded or the caller disconnected.
-func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.Failure {
+func (x *Exchange) failures(all []attempt.Failure, last int, o *Outcome) []usage.Failure {
 	var out []usage.Failure
 	for i := range last {
-		out = append(out, x.failure(i, &all[i]))
+		out = append(out, all[i].Record(i, x.Plan[i].Deployment))
 	}
 	if o.Kind != journal.Failed {
 		return out
@@ -61,7 +40,7 @@ func (x *Exchange) failures(all []AttemptFailure, last int, o *Outcome) []usage.
 	if t.Status == 0 && t.Cause != cause.Reset {
 		t.Status = x.Status
 	}
-	return append(out, x.failure(last, &t))
+	return append(out, t.Record(last, x.Plan[last].Deployment))
 }
 
 // causeOfCode returns the cause of a failure that only this package has detected.
@@ -77,13 +56,8 @@ func causeOfCode(code string) string {
 	return cause.StreamError
 }
 
-// isCredentialRejected reports whether a provider rejected the deployment's credential.
-func isCredentialRejected(t *AttemptFailure) bool {
-	return t.Code == "upstream_auth_error" || t.Status == http.StatusUnauthorized || t.Status == http.StatusForbidden
-}
-
 // logFailures logs each failed attempt of a request, and counts rejected credentials.
-func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []AttemptFailure) {
+func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Failure, all []attempt.Failure) {
 	for i := range list {
 		f := &list[i]
 		a, t := &x.Plan[f.Attempt-1], &all[f.Attempt-1]
@@ -101,7 +75,7 @@ func (p *Pipeline) logFailures(ctx context.Context, x *Exchange, list []usage.Fa
 			slog.String("message", f.Message),
 			slog.String("provider_request_id", f.RequestID),
 		}
-		if isCredentialRejected(t) {
+		if t.IsCredentialRejected() {
 			p.deps.Metrics.CredentialRejected(ctx, a.Deployment)
 			p.deps.Logger.LogAttrs(ctx, slog.LevelError, "attempt failed: the provider rejected the deployment's credential", attrs...)
 			continue
@@ -130,19 +104,6 @@ func (p *Pipeline) debug(_ context.Context, x *Exchange) error {
 	}
 }
 
-// debugged is one failed attempt in the header.
-type debugged struct {
-	Attempt    int    `json:"attempt"`
-	Deployment string `json:"deployment"`
-	Provider   string `json:"provider"`
-	Status     int    `json:"upstream_status,omitzero"`
-	Cause      string `json:"cause"`
-	Type       string `json:"error_type,omitzero"`
-	Code       string `json:"error_code,omitzero"`
-	Message    string `json:"message,omitzero"`
-	RequestID  string `json:"provider_request_id,omitzero"`
-}
-
 // appendDebug adds the header if the caller requested it: a JSON list, empty if no attempt
 // failed. last is 1 if the last attempt failed, and 0 if it succeeded.
 func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header {
@@ -151,21 +112,14 @@ func (x *Exchange) appendDebug(dst []message.Header, last int) []message.Header 
 	}
 	x.mu.Lock()
 	n := x.lastIndex() + last
-	list := make([]debugged, 0, n)
+	failures := make([]usage.Failure, 0, n)
 	for i := range n {
-		f := x.failure(i, &x.mu.failures[i])
-		list = append(list, debugged{f.Attempt, string(f.Deployment), f.Provider, f.Status, f.Cause, f.Type, f.Code, f.Message, f.RequestID})
+		failures = append(failures, x.mu.failures.Of(i).Record(i, x.Plan[i].Deployment))
 	}
 	x.mu.Unlock()
-	value, err := json.Marshal(list)
-	if err == nil && len(value) > maxDebug {
-		for i := range list {
-			list[i].Message = ""
-		}
-		value, err = json.Marshal(list)
-	}
-	if err != nil { // an id that is not UTF-8
+	value, ok := attempt.Debug(failures)
+	if !ok {
 		return dst
 	}
-	return append(dst, message.Header{Name: inbound.HeaderDebug, Value: string(value)})
+	return append(dst, message.Header{Name: inbound.HeaderDebug, Value: value})
 }

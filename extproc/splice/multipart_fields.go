@@ -22,7 +22,7 @@ type leaf struct {
 
 // document checks the fields and returns the text fields as a JSON object. Names with brackets
 // become arrays and objects, as the SDKs and web frameworks write them: tags[]=a, metadata[k]=v.
-func (f *form) document() ([]byte, error) {
+func (f *multipart) document() ([]byte, error) {
 	var space [16]leaf
 	leaves := space[:0]
 	size := 0
@@ -36,15 +36,15 @@ func (f *form) document() ([]byte, error) {
 			continue
 		}
 		if size += p.Value.End - p.Value.Off; size > maxText {
-			return nil, p.wrong("field_too_long", "With the field %q, the text fields of the form are longer than 262144 bytes. Shorten it.")
+			return nil, p.Wrong("field_too_long", "With the field %q, the text fields of the form are longer than 262144 bytes. Shorten it.")
 		}
-		leaves = append(leaves, leaf{p, p.base})
+		leaves = append(leaves, leaf{p, len(p.Base())})
 	}
 	dst := append(make([]byte, 0, size+32*len(leaves)+64), '{')
 	for len(leaves) > 0 {
-		name := leaves[0].Name[:leaves[0].base]
+		name := leaves[0].Base()
 		var group []leaf
-		group, leaves = partition(leaves, func(l leaf) bool { return bytes.Equal(l.Name[:l.base], name) })
+		group, leaves = partition(leaves, func(l leaf) bool { return bytes.Equal(l.Name[:len(l.Base())], name) })
 		if len(dst) > 1 {
 			dst = append(dst, ',')
 		}
@@ -76,8 +76,8 @@ func partition(list []leaf, match func(leaf) bool) (matching, others []leaf) {
 }
 
 // admit checks part i, and reports whether it becomes a member of the document.
-func (f *form) admit(p *Part, i int) (bool, error) {
-	base := p.Name[:p.base]
+func (f *multipart) admit(p *Part, i int) (bool, error) {
+	base := p.Base()
 	row, variant := classify(base)
 	switch {
 	case variant:
@@ -92,26 +92,26 @@ func (f *form) admit(p *Part, i int) (bool, error) {
 	if !bytes.HasSuffix(p.Name, []byte("[]")) {
 		for k := range f.parts[:i] {
 			if bytes.Equal(f.parts[k].Name, p.Name) {
-				return false, p.wrong("duplicate_parameter", "The field %q occurs twice. Send it once; for a list of values, write [] after the name.")
+				return false, p.Wrong("duplicate_parameter", "The field %q occurs twice. Send it once; for a list of values, write [] after the name.")
 			}
 		}
 	}
 	value := p.Value.Of(f.body)
 	switch {
 	case p.IsFile && p.field != fields:
-		return false, p.wrong("invalid_type", "The field %q must be text. Send it without a filename.")
+		return false, p.Wrong("invalid_type", "The field %q must be text. Send it without a filename.")
 	case p.IsFile && len(value) == 0:
-		return false, p.wrong("empty_file", "The file %q is empty. Send a file with content.")
+		return false, p.Wrong("empty_file", "The file %q is empty. Send a file with content.")
 	case p.IsFile:
 		return false, nil
 	case badUTF8(value) >= 0:
-		return false, p.wrong("invalid_type", "The field %q must be text in UTF-8. If it is a file, send it with a filename.")
+		return false, p.Wrong("invalid_type", "The field %q must be text in UTF-8. If it is a file, send it with a filename.")
 	}
 	return p.field != fields || len(value) <= maxOther, nil
 }
 
 // node appends the value of the leaves of one name, by the brackets after it.
-func (f *form) node(dst []byte, group []leaf) ([]byte, error) {
+func (f *multipart) node(dst []byte, group []leaf) ([]byte, error) {
 	first := group[0]
 	if len(group) == 1 && first.at == len(first.Name) {
 		return first.value(dst, first.Value.Of(f.body)), nil
@@ -130,7 +130,7 @@ func (f *form) node(dst []byte, group []leaf) ([]byte, error) {
 		l := group[0]
 		key, ok := l.segment()
 		if !ok || (len(key) > 0) != object || !object && l.at+2 != len(l.Name) {
-			return nil, l.wrong("invalid_value", "The name %q does not fit the other fields of that name. Use name for one value, name[] for a list, or name[key] for an object.")
+			return nil, l.Wrong("invalid_value", "The name %q does not fit the other fields of that name. Use name for one value, name[] for a list, or name[key] for an object.")
 		}
 		if !object {
 			dst = Quote(dst, string(l.Value.Of(f.body)))
@@ -164,7 +164,7 @@ func (l leaf) segment() ([]byte, bool) {
 
 // value appends the value of a leaf as JSON.
 func (l leaf) value(dst, text []byte) []byte {
-	if l.at == l.base && l.field != fields && !textFields.Has(l.field) {
+	if l.at == len(l.Base()) && l.field != fields && !textFields.Has(l.field) {
 		switch string(text) {
 		case "":
 			return append(dst, "null"...)

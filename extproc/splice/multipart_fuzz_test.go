@@ -120,19 +120,3 @@ func removes(set splice.FieldSet, name string) bool {
 	}
 	return false
 }
-
-func FuzzBoundary(f *testing.F) {
-	for _, s := range []string{"multipart/form-data; boundary=abc", `Multipart/form-data ; a=b; boundary="a b"`, `multipart/form-data;boundary="a\"b"`} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, header string) {
-		got, err := splice.Boundary(header)
-		if err != nil {
-			return
-		}
-		_, params, err := mime.ParseMediaType(header)
-		if err == nil && params["boundary"] != got {
-			t.Fatalf("%q, not %q", got, params["boundary"])
-		}
-	})
-}

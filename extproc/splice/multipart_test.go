@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/modelgateway/modelgateway/extproc/form"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
 
@@ -37,41 +38,6 @@ const (
 func scanForm(body string) (splice.Request, error) {
 	r := splice.Request{Boundary: boundary}
 	return r, splice.ScanForm()([]byte(body), &r)
-}
-
-func TestBoundary(t *testing.T) {
-	for _, c := range []struct{ header, want, code string }{
-		{"multipart/form-data; boundary=abc", "abc", ""},
-		{"multipart/form-data;boundary=abc", "abc", ""},
-		{"Multipart/Form-Data ; Boundary=\"a b:c?\" ; charset=utf-8", "a b:c?", ""},
-		{"multipart/form-data; boundary=----=_Part_1.2", "----=_Part_1.2", ""},
-		{"multipart/form-data; boundary=" + strings.Repeat("x", 70), strings.Repeat("x", 70), ""},
-		{"application/json", "", "unsupported_media_type"},
-		{"", "", "unsupported_media_type"},
-		{"multipart/form-data", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=\"\"", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=\"abc", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=\"abc \"", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=\"a\\\"b\"", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=a\"b", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=a boundary=b", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=a; boundary=b", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=a, multipart/form-data; boundary=b", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=é", "", "invalid_multipart"},
-		{"multipart/form-data; boundary=" + strings.Repeat("x", 71), "", "invalid_multipart"},
-	} {
-		got, err := splice.Boundary(c.header)
-		if c.code == "" {
-			if err != nil || got != c.want {
-				t.Errorf("%q: %q, %v", c.header, got, err)
-			}
-			continue
-		}
-		if e := faultOf(err); e == nil || e.Param != "content-type" || e.Code != c.code && e.Kind.Code() != c.code {
-			t.Errorf("%q: %v, want %s", c.header, err, c.code)
-		}
-	}
 }
 
 func TestFormRejects(t *testing.T) {
@@ -346,7 +312,7 @@ func TestFormOfGosWriter(t *testing.T) {
 	}
 	_ = w.WriteField("model", "m")
 	_ = w.Close()
-	name, err := splice.Boundary(w.FormDataContentType())
+	name, err := form.Boundary(w.FormDataContentType())
 	if err != nil {
 		t.Fatal(err)
 	}

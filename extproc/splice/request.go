@@ -42,7 +42,7 @@ func (m *member) value() Span { return Span{int(m.off), int(m.end)} }
 type Request struct {
 	PathModel string // the model that the request's path names, which decides; set before Scan, empty if it names none
 	Streams   bool   // the request's path says that the response streams; set before a scan
-	Boundary  string // of a form, as Boundary returns it; set before ScanForm
+	Boundary  string // of a form, as form.Boundary returns it; set before ScanForm
 	NoModel   bool   // the body may lack a model, which then is empty; set before Scan
 
 	OwnModel     bool   // the model is in the path alone: the body has none
@@ -56,8 +56,8 @@ type Request struct {
 	Inputs       int   // number of inputs that ScanInputs has found
 
 	body    []byte
-	form    *form // nil for a JSON body
-	start   int   // of the object: its opening brace
+	form    *multipart // nil for a JSON body
+	start   int        // of the object: its opening brace
 	present FieldSet
 	order   [fields]Field // the present fields in the order of the body
 	known   int           // number of entries in order

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -32,6 +33,9 @@ type Failure struct { //nolint:errname // a result of classifying first, an erro
 func (f *Failure) Error() string {
 	return fmt.Sprintf("provider answered %d: %s (%s): %s", f.Status, f.Kind, f.Code, f.Message)
 }
+
+// Reason returns the code of the failure, or that of its kind.
+func (f *Failure) Reason() string { return cmp.Or(f.Code, f.Kind.Code()) }
 
 // Fault returns the failure as the caller sees it. The provider's status is passed
 // on only if the caller is at fault: if a provider rejects the gateway's credential

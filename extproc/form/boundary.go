@@ -1,4 +1,4 @@
-package splice
+package form
 
 import (
 	"strings"
@@ -6,8 +6,8 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 )
 
-// codeForm is the code of errors in the syntax of a form, as invalid_json is for JSON.
-const codeForm = "invalid_multipart"
+// codeSyntax is the code of errors in the syntax of a form, as invalid_json is for JSON.
+const codeSyntax = "invalid_multipart"
 
 // maxBoundary is the longest boundary that RFC 2046 allows.
 const maxBoundary = 70
@@ -47,7 +47,7 @@ func Boundary(contentType string) (string, error) {
 }
 
 func wrongBoundary(detail string) error {
-	return &fault.Error{Kind: fault.Malformed, Code: codeForm, Param: "content-type", Detail: detail}
+	return &fault.Error{Kind: fault.Malformed, Code: codeSyntax, Param: "content-type", Detail: detail}
 }
 
 func notInBoundary(r rune) bool {

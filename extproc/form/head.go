@@ -1,4 +1,4 @@
-package splice
+package form
 
 import (
 	"bytes"
@@ -11,24 +11,27 @@ import (
 // maxHead is the limit of a part's headers in bytes. Real ones stay under 300.
 const maxHead = 8 << 10
 
-// wrong returns an error about the part. The text has one verb, for the part's name.
-func (p *Part) wrong(code, text string) error {
-	name := shown(p.Name)
+// maxName is the limit of a field's name in bytes, more than three times the longest known one.
+const maxName = 128
+
+// Wrong returns an error about the part. The text has one verb, for the part's name.
+func (p *Part) Wrong(code, text string) error {
+	name := string(p.Name)
 	return fault.Field(name, code, text, name)
 }
 
-// broken400 returns an error about the whole form.
-func broken400(detail string) error {
-	return &fault.Error{Kind: fault.Malformed, Code: codeForm, Detail: detail}
+// broken returns an error about the whole form.
+func broken(detail string) error {
+	return &fault.Error{Kind: fault.Malformed, Code: codeSyntax, Detail: detail}
 }
 
 // wrongHead returns an error about the headers of a part, whose name is not known.
-func (f *form) wrongHead(detail string) error {
-	return fault.New(fault.Malformed, codeForm, "Part %d of the form %s", len(f.parts)+1, detail)
+func (f *splitter) wrongHead(detail string) error {
+	return fault.New(fault.Malformed, codeSyntax, "Part %d of the form %s", len(f.parts)+1, detail)
 }
 
 // head reads the headers that begin at i, and returns the index after the empty line.
-func (f *form) head(p *Part, i int) (int, error) {
+func (f *splitter) head(p *Part, i int) (int, error) {
 	window := f.body[i-2 : min(len(f.body), i+maxHead)] // from the line end before them: there may be none
 	end := bytes.Index(window, []byte("\r\n\r\n"))
 	switch {
@@ -170,7 +173,7 @@ func hexDigit(c byte) bool { return c-'0' <= 9 || (c|0x20)-'a' <= 5 }
 // readers decode or replace in different ways.
 func (p *Part) named() bool {
 	n := p.Name
-	if len(n) > longest || !utf8.Valid(n) {
+	if len(n) > maxName || !utf8.Valid(n) {
 		return false
 	}
 	for _, c := range n {
