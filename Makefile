@@ -23,7 +23,7 @@ VERSITYGW_VERSION := v1.8.0
 ENVOY_VERSION := 1.40.0
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-GO_BUILD := go build -trimpath -ldflags "-X main.version=$(VERSION)"
+GO_BUILD := go build -ldflags "-X main.version=$(VERSION)"
 
 # Tests and examples read these. Set MODELGATEWAY_ENVOY to use an Envoy of your
 # own; nothing is then fetched.
@@ -35,6 +35,10 @@ export MODELGATEWAY_NODE ?= $(BIN)/node-clients
 export MODELGATEWAY_KAFKA ?= $(TMP)/kafka
 NAMES_PACKAGES := $(STAMP)/nametagger
 export MODELGATEWAY_VERSITYGW ?= $(BIN)/versitygw
+
+# Without the paths of this checkout in them, compiled packages are in Go's cache for a checkout
+# elsewhere, too: continuous integration has a new one each time.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell go env GOFLAGS)) -trimpath)
 
 # A program with the race detector sleeps for a second at its end, in case a goroutine
 # that still runs has a race. Tests end hundreds of such programs, and check that their
