@@ -25,7 +25,7 @@ const (
 	FormInvokes = "invokes" // the same as a stream
 )
 
-// method is what ends a path of Google's, behind a colon.
+// method is what ends a path behind its model: of Google's behind a colon.
 type method struct{ name, path, form string }
 
 // methods lists the methods of Google's paths.
@@ -67,7 +67,7 @@ func Find(path string) (f Found, ok bool) {
 	if f, ok = findMethod(path); ok {
 		return f, true
 	}
-	if f, ok = findInvoke(path); ok {
+	if f, ok = findBedrock(path); ok {
 		return f, true
 	}
 	for _, o := range Operations() {
@@ -82,24 +82,31 @@ func Find(path string) (f Found, ok bool) {
 	return Found{Path: rest, Model: model}, true
 }
 
-// The ends of paths of Bedrock behind the model.
-const (
-	invoke  = "/invoke"
-	invokes = "/invoke-with-response-stream"
-)
+// bedrockMethods lists what ends a path of Bedrock, behind the model and a slash.
+func bedrockMethods() [5]method {
+	return [...]method{
+		{"invoke", pathMessages, FormInvoke},
+		{"invoke-with-response-stream", pathMessages, FormInvokes},
+		{"converse", pathConverse, ""},
+		{"converse-stream", pathStreamedConverse, ""},
+		{"count-tokens", pathConverseCount, ""},
+	}
+}
 
-// findInvoke reads a path of Bedrock's form. Clients escape the slashes of a model.
-func findInvoke(path string) (Found, bool) {
-	rest, ok := strings.CutPrefix(path, prefixBedrock+"/model/")
-	model, method, found := strings.Cut(rest, "/")
+// bedrockModel is where Bedrock has its models.
+const bedrockModel = prefixBedrock + "/model/"
+
+// findBedrock reads a path of Bedrock's form. Clients escape the slashes of a model.
+func findBedrock(path string) (Found, bool) {
+	rest, ok := strings.CutPrefix(path, bedrockModel)
+	model, name, found := strings.Cut(rest, "/")
 	if !ok || !found || model == "" {
 		return Found{}, false
 	}
-	switch "/" + method {
-	case invoke:
-		return Found{pathMessages, FormInvoke, model}, true
-	case invokes:
-		return Found{pathMessages, FormInvokes, model}, true
+	for _, m := range bedrockMethods() {
+		if m.name == name {
+			return Found{m.path, m.form, model}, true
+		}
 	}
 	return Found{}, false
 }
@@ -230,8 +237,10 @@ func (o *Operation) Templates() []string {
 			out = append(out, "/v1beta/models/{model}:"+m.name, prefixGemini+"/v1beta/models/{model}:"+m.name, onVertex+"google/models/{model}:"+m.name)
 		}
 	}
-	if o.Path == pathMessages {
-		out = append(out, prefixBedrock+"/model/{model}"+invoke, prefixBedrock+"/model/{model}"+invokes)
+	for _, m := range bedrockMethods() {
+		if m.path == o.Path {
+			out = append(out, bedrockModel+"{model}/"+m.name)
+		}
 	}
 	if slices.Contains(o.prefixes(), prefixOpenAI) {
 		out = append(out, "/openai/deployments/{model}"+o.Path, prefixAzure+"/openai/deployments/{model}"+o.Path)
@@ -263,8 +272,8 @@ func Supported(path string) string {
 	return "It supports " + strings.Join(known[:min(len(known), mostNamed)], ", ") + ", and what GET /openapi.json lists."
 }
 
-// Documented lists the paths of the operation in the API's description, the usual one first: of one of Google's
-// those with {model} in it. The other paths of providers' clients lead to the same, and are not repeated there.
+// Documented lists the paths of the operation in the API's description, the usual one first: of one of Google's or
+// Bedrock's those with {model} in it. The other paths of providers' clients lead to the same, and are not repeated there.
 func (o *Operation) Documented() []string {
 	if o.Method != "" {
 		return o.Templates()

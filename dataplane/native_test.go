@@ -31,6 +31,9 @@ func TestFind(t *testing.T) {
 		project + "anthropic/models/count-tokens:rawPredict":       {Path: "/messages/count_tokens", Form: "vertex"},
 		"/bedrock/model/a%2Fb:0/invoke":                            {Path: "/messages", Form: "invoke", Model: "a%2Fb:0"},
 		"/bedrock/model/m/invoke-with-response-stream":             {Path: "/messages", Form: "invokes", Model: "m"},
+		"/bedrock/model/a%2Fb:0/converse":                          {Path: "/converse", Model: "a%2Fb:0"},
+		"/bedrock/model/m/converse-stream":                         {Path: "/converse-stream", Model: "m"},
+		"/bedrock/model/m/count-tokens":                            {Path: "/count-tokens", Model: "m"},
 		"/anthropic/v1/messages":                                   {Path: "/messages"},
 		"/anthropic/v1/messages/count_tokens":                      {Path: "/messages/count_tokens"},
 		"/openai/v1/chat/completions":                              {Path: "/chat/completions"},
@@ -56,7 +59,7 @@ func TestFind(t *testing.T) {
 		"/v1beta/models/:generateContent", "/v1beta/models:generateContent", "/v1beta/models/m", "/v1beta/models/m:predict", "/gemini/v1/publishers/google/models/m:generateContent",
 		"/gemini" + project + "google/models/m:generateContent", "/v1beta/cachedContents/m:generateContent", "/v1/publishers/a/b/models/m:generateContent",
 		"/vertex_ai/v1beta/models/m:generateContent", project + "google/models/m:batchEmbedContents", "/x/models/m:generateContent", "/models/m:generateContent",
-		"/v1/projects/p/publishers/google/models/m:generateContent", "/anthropic/v1/files", "/cohere/v2/chat", "/bedrock/model/m/converse", "/bedrock/model//invoke", "/bedrock/model/a/b/invoke", "/bedrock/model/m/invoke/x", "/model/m/invoke", "/openai/deployments/d/x",
+		"/v1/projects/p/publishers/google/models/m:generateContent", "/anthropic/v1/files", "/cohere/v2/chat", "/bedrock/model//converse", "/bedrock/model/m/converse/x", "/bedrock/converse", "/model/m/converse", "/bedrock/model//invoke", "/bedrock/model/a/b/invoke", "/bedrock/model/m/invoke/x", "/model/m/invoke", "/openai/deployments/d/x",
 	} {
 		if got, ok := dataplane.Find(path); ok && got.Path != "/x" {
 			t.Errorf("%s: %+v", path, got)
@@ -89,7 +92,9 @@ func TestUnknownPathsHaveALanguage(t *testing.T) {
 		"/openai/v1/files":                 {"openai", "/openai/v1/chat/completions"},
 		"/azure/openai/v1/files":           {"openai", "/azure/openai/v1/responses"},
 		"/openai_passthrough/v1/files":     {"openai", "/openai_passthrough/v1/embeddings"},
-		"/bedrock/model/m/converse":        {"anthropic", "/bedrock/model/{model}/invoke"},
+		"/bedrock/model/m/apply":           {"converse", "/bedrock/model/{model}/converse-stream"},
+		"/bedrock/model/m/invoke":          {"anthropic", ""},
+		"/bedrock/model/m/converse":        {"converse", ""},
 		"/cohere/v1/chat":                  {"", "/cohere/v2/rerank"},
 		"/v1/chat/completions":             {"openai", ""},
 		"/anthropic/v1/messages":           {"anthropic", ""},

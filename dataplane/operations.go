@@ -15,12 +15,27 @@ type Operation struct {
 	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
 	Version2 bool   // it is at /v2 as well, as at Cohere's API
-	Method   string // what ends its paths behind the model, of Google's; empty for the others, whose paths are exact
+	Method   string // what ends its paths behind the model, of Google's and Bedrock's; empty for the others, whose paths are exact
 	Streams  bool   // its responses are streams: the path says so, and not the body
 	Request  Form
 	Response string // media type of a response that is sent whole
 	Stream   string // media type of a response that is sent in pieces, on request; empty if there is none
+	Framed   string // media type of a stream that callers get in another framing than that of Stream; empty if there is none
 	Text     string // media type of a response in another format than the usual one; empty if there is none
+}
+
+// Answers lists the media types of the responses that callers get.
+func (o *Operation) Answers() []string {
+	if o.Framed != "" {
+		return []string{o.Framed}
+	}
+	out := []string{o.Response}
+	for _, other := range [...]string{o.Stream, o.Text} {
+		if other != "" {
+			out = append(out, other)
+		}
+	}
+	return out
 }
 
 // Form is the form of a request's body.
@@ -67,6 +82,9 @@ const (
 
 	Contents      = "contents"
 	ContentsCount = "contents.count_tokens"
+
+	Converse      = "converse"
+	ConverseCount = "converse.count_tokens"
 )
 
 // Paths that the providers' own paths lead to.
@@ -79,11 +97,15 @@ const (
 	pathContentsCount      = "/countTokens"
 	pathEmbedContent       = "/embedContent"
 	pathBatchEmbedContents = "/batchEmbedContents"
+	pathConverse           = "/converse"
+	pathStreamedConverse   = "/converse-stream"
+	pathConverseCount      = "/count-tokens"
 )
 
 // Languages that this package tells apart; see extproc/wire.
 const (
 	languageAnthropic = "anthropic"
+	languageConverse  = "converse"
 	languageGemini    = "gemini"
 	languageOpenAI    = "openai"
 )
@@ -92,13 +114,14 @@ const (
 const (
 	mediaJSON   = "application/json"
 	mediaEvents = "text/event-stream"
+	mediaFrames = "application/vnd.amazon.eventstream"
 	mediaText   = "text/plain"
 	mediaSound  = "audio/mpeg" // or another one of audio
 )
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [19]Operation {
+func Operations() [22]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
@@ -176,10 +199,22 @@ func Operations() [19]Operation {
 			CallType: Embeddings, ID: "batchEmbedContents", Path: pathBatchEmbedContents, Language: languageGemini, Method: "batchEmbedContents",
 			Request: JSON(), Response: mediaJSON,
 		},
+		{
+			CallType: Converse, ID: "converse", Path: pathConverse, Language: languageConverse, Method: "converse",
+			Request: JSON(), Response: mediaJSON,
+		},
+		{
+			CallType: Converse, ID: "converseStream", Path: pathStreamedConverse, Language: languageConverse, Method: "converse-stream",
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents, Streams: true, Framed: mediaFrames,
+		},
+		{
+			CallType: ConverseCount, ID: "countConverseTokens", Path: pathConverseCount, Language: languageConverse, Method: "count-tokens",
+			Request: JSON(), Response: mediaJSON,
+		},
 	}
 }
 
-// Paths lists the exact paths of the operation, the documented one first. One of Google's has none.
+// Paths lists the exact paths of the operation, the documented one first. One of Google's or Bedrock's has none.
 func (o *Operation) Paths() []string {
 	if o.Method != "" {
 		return nil
@@ -273,7 +308,9 @@ func Language(path string) string {
 		}
 	}
 	switch {
-	case isBelow(path, prefixAnthropic), isBelow(path, prefixBedrock), strings.Contains(path, "/publishers/anthropic/"):
+	case isBelow(path, prefixBedrock):
+		return languageConverse
+	case isBelow(path, prefixAnthropic), strings.Contains(path, "/publishers/anthropic/"):
 		return languageAnthropic
 	case isBelow(path, prefixOpenAI), isBelow(path, prefixPassed), isBelow(path, prefixAzure):
 		return languageOpenAI

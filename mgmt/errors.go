@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/mgmt/field"
 	"github.com/modelgateway/modelgateway/mgmt/operation"
 	"github.com/modelgateway/modelgateway/mgmt/rest"
@@ -22,8 +23,8 @@ const codeValidation = "validation_error"
 // placeKey marks requests to routes of the management API: their errors have a detail.
 type placeKey struct{}
 
-// reject sends an error, in the form that the caller's SDK reads: OpenAI's, or Anthropic's outside the
-// management API.
+// reject sends an error, in the form that the caller's SDK reads: OpenAI's, or outside the management API
+// also Anthropic's, Google's or AWS's.
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	c := *operation.Of(r.Context())
 	c.ID = w.Header().Get(headerRequestID)
@@ -37,6 +38,8 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 		reply(w, e.HTTPStatus(), e.Anthropic(c.ID))
 	case !managed && isGoogle(r):
 		reply(w, e.HTTPStatus(), e.Google(c.ID))
+	case !managed && dataplane.Language(sentPath(r)) == "converse":
+		reply(w, e.HTTPStatus(), e.AWS(c.ID))
 	case !managed:
 		reply(w, e.HTTPStatus(), e.OpenAI())
 	case field.IsInvalid(e):

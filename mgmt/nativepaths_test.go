@@ -17,6 +17,8 @@ func TestUnknownPathsOfProviders(t *testing.T) {
 		"POST /vertex_ai/v1/nothing":                      {`"status":"NOT_FOUND"`, "/vertex_ai/v1/projects/"},
 		"GET /gemini/v1beta/cachedContents":               {`"status":"NOT_FOUND"`, ":embedContent"},
 		"POST /anthropic/v1/files":                        {`"type":"not_found_error"`, "/anthropic/v1/messages/count_tokens"},
+		"POST /bedrock/model/m/apply":                     {`"__type":"ResourceNotFoundException"`, "/bedrock/model/{model}/converse-stream"},
+		"GET /bedrock/foundation-models":                  {`"__type":"ResourceNotFoundException"`, "/bedrock/model/{model}/invoke"},
 		"POST /cohere/v1/chat":                            {`"code":"unsupported_endpoint"`, "/cohere/v2/rerank"},
 		"POST /openai_passthrough/v1/files":               {`"code":"unsupported_endpoint"`, "/openai_passthrough/v1/responses"},
 	} {

@@ -78,13 +78,7 @@ func describedOperations(t *testing.T) map[string]describedOperation {
 func TestDescriptionHasTheFormsOfTheOperations(t *testing.T) {
 	described := describedOperations(t)
 	for _, row := range dataplane.Operations() {
-		answers := []string{row.Response}
-		if row.Stream != "" {
-			answers = append(answers, row.Stream)
-		}
-		if row.Text != "" {
-			answers = append(answers, row.Text)
-		}
+		answers := row.Answers()
 		for _, path := range row.Documented() {
 			o := described["POST "+withoutNames(path)]
 			if diff := cmp.Diff([]string{row.Request.Media}, o.Request.media()); diff != "" {

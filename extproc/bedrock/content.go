@@ -49,6 +49,12 @@ func (b *builder) messages() error {
 			return err
 		}
 	}
+	if b.part {
+		if b.out.Messages == nil {
+			b.out.Messages = []message{}
+		}
+		return nil
+	}
 	if len(b.out.Messages) == 0 || b.out.Messages[0].Role != roleUser {
 		b.out.Messages = slices.Insert(b.out.Messages, 0, message{Role: roleUser, Content: []block{textBlock(firstTurn)}})
 	}

@@ -37,7 +37,7 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 	case e.IsChat(), e == driver.Embeddings && f.embeds, e == driver.Images && f.pictures, e == driver.Rerank && f.ranks:
 		return wire.Converse, true
 	}
-	return wire.Converse, e == driver.CountTokens && f.isClaude() && !isARN(n.id) // an account's own models have no counts
+	return wire.Converse, (e == driver.CountTokens || e == driver.ConverseCount) && f.isClaude() && !isARN(n.id) // an account's own models have no counts
 }
 
 // familyOf returns the family of a deployment's model. An ARN may not tell its model, but the settings of
@@ -121,7 +121,7 @@ func pathOf(n *name, language wire.Dialect, op driver.Operation) string {
 		return "/rerank"
 	case language == wire.OpenAI || language == wire.Responses:
 		return "/openai/v1" + endpointOf(language)
-	case op.Endpoint == driver.CountTokens:
+	case op.Endpoint == driver.CountTokens || op.Endpoint == driver.ConverseCount:
 		id, method = baseID(id), "/count-tokens"
 	case language == wire.Anthropic && op.Stream:
 		method = "/invoke-with-response-stream"

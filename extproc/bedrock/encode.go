@@ -30,11 +30,22 @@ type builder struct {
 	names  map[string]int
 	calls  []string // names of tools that the history calls
 	forced bool     // the model must call a tool
+	part   bool     // it is a part of a request, which need not begin with the user's turn
 }
 
 // Encode writes a request of Converse. The model is in its path.
 func (Codec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
-	b := &builder{in: in, target: t, family: familyNamed(t.Features.Family), names: map[string]int{}}
+	return (&builder{in: in, target: t, family: familyNamed(t.Features.Family), names: map[string]int{}}).encode()
+}
+
+// EncodePart is Encode for a part of a request, such as a prompt that is put into one. Its target need not be a deployment: then
+// the part has what any model of Bedrock may have.
+func (Codec) EncodePart(in *wire.Request, t driver.Target) ([]byte, error) {
+	return (&builder{in: in, target: t, family: familyNamed(t.Features.Family), names: map[string]int{}, part: true}).encode()
+}
+
+// encode runs the steps.
+func (b *builder) encode() ([]byte, error) {
 	for _, step := range []func() error{
 		b.lacking, b.members,
 		b.messages,  // system and messages

@@ -13,7 +13,7 @@ import (
 // so all chats with them are responses, unless the name of the model has the route.
 func (n *name) native(f *family, e driver.Endpoint) (wire.Dialect, bool) {
 	switch {
-	case !e.IsChat(), isARN(n.id), n.route == routeConverse, n.route == routeInvoke:
+	case !e.IsChat(), isARN(n.id), n.route == routeAny && e == driver.Converse, n.route == routeConverse, n.route == routeInvoke:
 		return "", false
 	case n.route == routeOpenAI:
 		return wire.OpenAI, true

@@ -20,6 +20,12 @@ const (
 // effort is a hint: if thinking is not possible, the request is sent without it.
 func (b *builder) reasoning() error {
 	b.limit()
+	if b.part && b.target.Deployment == "" {
+		if word := b.in.Reasoning.Effort; word != "" {
+			b.set("reasoning_effort", jsontext.Value(strconv.Quote(word)))
+		}
+		return nil
+	}
 	switch b.family.thinks {
 	case thinksClaude:
 		b.claudeThinks()

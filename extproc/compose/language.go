@@ -2,6 +2,7 @@ package compose
 
 import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/bedrock"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
@@ -85,6 +86,21 @@ func Languages() map[wire.Dialect]*Language {
 			},
 			encode: gemini.Codec{}.EncodePart,
 			normal: googlecaller.CamelCased,
+		},
+		wire.Converse: {
+			messages: "messages", system: "system", block: [2]string{`{"text":`, `}`},
+			settings: map[string][]place{
+				"max_tokens":       {{name: "inferenceConfig", inner: "maxTokens"}},
+				"temperature":      {{name: "inferenceConfig", inner: "temperature"}},
+				"top_p":            {{name: "inferenceConfig", inner: "topP"}},
+				"stop":             {{name: "inferenceConfig", inner: "stopSequences"}},
+				"response_format":  {{name: "outputConfig", inner: "textFormat"}},
+				"reasoning_effort": {{name: "outputConfig", inner: "effort"}, {name: "additionalModelRequestFields", all: true}},
+				"tools":            {{name: "toolConfig", inner: "tools"}},
+				"tool_choice":      {{name: "toolConfig", inner: "toolChoice"}},
+				"metadata":         nil, // labels of the caller's own are a hint
+			},
+			encode: bedrock.Codec{}.EncodePart,
 		},
 	}
 }

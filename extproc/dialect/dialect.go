@@ -1,6 +1,8 @@
 package dialect
 
 import (
+	"time"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -43,6 +45,9 @@ type Meta struct {
 	Created      int64  // unix seconds
 	IncludeUsage bool   // streams only: the caller requested the usage at the end
 	Functions    bool   // as wire.Request.Functions
+
+	// Elapsed returns how long the request has taken so far; nil if that is not known.
+	Elapsed func() time.Duration
 
 	Echo  jsontext.Value // as wire.Request.Echo
 	Usage *wire.Usage    // streams only: what is known of the usage so far, read when the response fails; may be nil

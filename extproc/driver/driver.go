@@ -147,7 +147,8 @@ type Header struct {
 // Endpoint is an endpoint of a provider, named by OpenAI's path.
 type Endpoint string
 
-// The endpoints. Messages and CountTokens are Anthropic's, Contents and ContentsCount are Google's, and have no path of OpenAI's. Rerank is
+// The endpoints. Messages and CountTokens are Anthropic's, Contents and ContentsCount are Google's, Converse and ConverseCount are
+// Bedrock's, and have no path of OpenAI's. Rerank is
 // Cohere's, and compatible providers have it under this path.
 const (
 	Chat           Endpoint = "/chat/completions"
@@ -166,11 +167,13 @@ const (
 	CountTokens    Endpoint = "/messages/count_tokens"
 	Contents       Endpoint = "/generateContent"
 	ContentsCount  Endpoint = "/countTokens"
+	Converse       Endpoint = "/converse"
+	ConverseCount  Endpoint = "/count-tokens"
 )
 
 // IsChat reports whether requests of the endpoint are chats, which can be translated.
 func (e Endpoint) IsChat() bool {
-	return e == Chat || e == Messages || e == Responses || e == Contents
+	return e == Chat || e == Messages || e == Responses || e == Contents || e == Converse
 }
 
 // Operation is one request, as far as its address depends on it.

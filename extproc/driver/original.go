@@ -25,6 +25,8 @@ func TokenCount(e Endpoint, n int64) []byte {
 		return []byte(`{"object":"response.input_tokens","input_tokens":` + number + `}`)
 	case ContentsCount:
 		return []byte(`{"totalTokens":` + number + `,"promptTokensDetails":[{"modality":"TEXT","tokenCount":` + number + `}]}`)
+	case ConverseCount:
+		return []byte(`{"inputTokens":` + number + `}`)
 	}
 	return []byte(`{"input_tokens":` + number + `}`)
 }

@@ -36,7 +36,7 @@ func (s *Splitter) event(e *splice.Event, h *headers) error {
 	case s.Chunks:
 		e.Data, e.HasData = nil, false
 	}
-	if e.HasData && s.Chunks {
+	if e.HasData && (s.Chunks || s.Sent) {
 		s.serverSent(e)
 	}
 	return nil
@@ -103,10 +103,20 @@ func isWord(b []byte) bool {
 	return len(b) > 0
 }
 
+// isName reports whether the type of a frame can be that of a server-sent event.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
 // serverSent writes Raw.
 func (s *Splitter) serverSent(e *splice.Event) {
 	s.raw = s.raw[:0]
-	if len(e.Type) > 0 {
+	if isName(e.Type) {
 		s.raw = append(append(append(s.raw, "event: "...), e.Type...), '\n')
 	}
 	at := len(s.raw) + len("data: ")

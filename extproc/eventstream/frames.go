@@ -11,6 +11,10 @@ import (
 // Frames turns the server-sent events of Anthropic's messages into the chunks that InvokeModelWithResponseStream of Bedrock
 // has them in. It is the other direction of a Splitter with Chunks. The zero value is ready.
 type Frames struct {
+	// Events says that the events are those of ConverseStream: the type of each is that of its frame, and one that ends with
+	// Exception is an exception. It is the other direction of a Splitter without Chunks.
+	Events bool
+
 	split splice.Splitter
 	out   []byte
 	data  []byte // scratch
@@ -23,7 +27,15 @@ func (f *Frames) Add(events []byte) []byte {
 	f.split.Push(events)
 	var e splice.Event
 	for f.split.Next(&e) {
-		f.event(e.Data)
+		switch {
+		case !f.Events:
+			f.event(e.Data)
+		case len(e.Data) == 0 || len(e.Type) == 0:
+		case IsFailure(e.Type):
+			f.frame("exception", string(e.Type), e.Data)
+		default:
+			f.frame("event", string(e.Type), e.Data)
+		}
 	}
 	return f.out
 }

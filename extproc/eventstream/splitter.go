@@ -25,12 +25,14 @@ const (
 const maxKept = 64 << 10
 
 // Splitter splits a stream, in pieces of any size, into its events. The Type of an event is that of its frame; that of an
-// exception or error ends with Exception. Raw is the event as a server-sent one. Its use is that of
+// exception or error ends with Exception. Raw is the event as a server-sent one, if Sent or Chunks is set. Its use is that of
 // splice.Splitter. The zero value is ready. It is not safe for concurrent use.
 type Splitter struct {
 	// Chunks says that the stream is one of InvokeModelWithResponseStream: the events are those that a
 	// model's own API has, in frames of the type chunk, and frames of other types have no data.
 	Chunks bool
+	// Sent says that events go to a caller, so that each has its Raw. With Chunks they always have it.
+	Sent bool
 
 	piece []byte // pushed and not yet read
 	held  []byte // the beginning of an incomplete frame

@@ -30,6 +30,14 @@ func Of(d driver.Driver, language wire.Dialect) driver.Framing {
 	return driver.ServerSent
 }
 
+// Passed is New for a stream whose events go to a caller of its language: each has its Raw.
+func Passed(f driver.Framing) Splitter {
+	if f == driver.AWSEvents {
+		return &eventstream.Splitter{Sent: true}
+	}
+	return New(f)
+}
+
 // New returns a Splitter for one stream.
 func New(f driver.Framing) Splitter {
 	switch f {

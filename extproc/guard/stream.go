@@ -259,7 +259,7 @@ func placeOf(data []byte, x *texts.Text) string {
 	switch {
 	case splice.Lookup(data, "output_index") != nil:
 		return "output[" + strconv.Itoa(x.Item) + "]." + place
-	case splice.Lookup(data, "index") != nil:
+	case splice.Lookup(data, "index") != nil, splice.Lookup(data, "contentBlockIndex") != nil:
 		return "content[" + strconv.Itoa(x.Item) + "]." + place
 	}
 	return indexed(indexed(place, "choices[", x.Choice), "tool_calls[", x.Item)

@@ -25,6 +25,9 @@ func TestNativePaths(t *testing.T) {
 	}{
 		"/gemini/v1beta/models/a%2Fb:generateContent":       {driver.Contents, wire.Gemini, "a/b", false, false},
 		"/v1beta/models/m:streamGenerateContent":            {driver.Contents, wire.Gemini, "m", true, false},
+		"/bedrock/model/a%2Fb/converse":                     {driver.Converse, wire.Converse, "a/b", false, false},
+		"/bedrock/model/m/converse-stream":                  {driver.Converse, wire.Converse, "m", true, false},
+		"/bedrock/model/m/count-tokens":                     {driver.ConverseCount, wire.Converse, "m", false, false},
 		"/v1beta/models/m:countTokens":                      {driver.ContentsCount, wire.Gemini, "m", false, false},
 		"/v1beta/models/m:embedContent":                     {driver.Embeddings, wire.Gemini, "m", false, true},
 		vertex + "google/models/m:predict":                  {driver.Embeddings, wire.Gemini, "m", false, true},
@@ -63,7 +66,7 @@ func TestErrorsHaveTheFormOfThePath(t *testing.T) {
 	for path, sign := range map[string]string{
 		"/gemini/v1beta/models/m:generateContent": `"status":"NOT_FOUND"`, "/gemini/v1beta/nothing": `"status":"NOT_FOUND"`, "/v1beta/models/m:embedContent": `"status":"NOT_FOUND"`,
 		"/anthropic/v1/nothing": `"type":"not_found_error"`, "/vertex_ai/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": `"type":"not_found_error"`,
-		"/bedrock/model/m/invoke": `"message":"The gateway does not support`, "/bedrock/model/m/converse": `"type":"not_found_error"`,
+		"/bedrock/model/m/invoke": `"message":"The gateway does not support`, "/bedrock/model/m/converse": `"__type":"ResourceNotFoundException"`, "/bedrock/model/m/nothing": `"__type":"ResourceNotFoundException"`,
 		"/openai/v1/nothing": `"code":"unsupported_endpoint"`, "/nothing": `"code":"unsupported_endpoint"`,
 	} {
 		if body := string(table.At(path).ErrorBody(Unknown(path), path, "req_1")); !strings.Contains(body, sign) {

@@ -106,13 +106,15 @@ func (o *Operation) Vendor() string {
 		return "anthropic"
 	case wire.Gemini:
 		return "gemini"
+	case wire.Converse:
+		return "bedrock"
 	}
 	return "openai"
 }
 
 // Counts reports whether the response is a count of the request's tokens.
 func (o *Operation) Counts() bool {
-	return o.Endpoint == driver.CountTokens || o.Endpoint == driver.InputTokens || o.Endpoint == driver.ContentsCount
+	return o.Endpoint == driver.CountTokens || o.Endpoint == driver.InputTokens || o.Endpoint == driver.ContentsCount || o.Endpoint == driver.ConverseCount
 }
 
 // StreamType returns the content type of a caller's stream, which may have another framing.
@@ -141,6 +143,7 @@ func (o *Operation) Structured(request []byte) bool {
 		{"generationConfig", "responseMimeType"},
 		{"generation_config", "response_mime_type"},
 		{"generationConfig", "response_mime_type"},
+		{"outputConfig", "textFormat", "type"},
 	} {
 		switch string(splice.Lookup(request, path...)) {
 		case "", `"text"`, `"text/plain"`, "null":
@@ -174,7 +177,7 @@ func (o *Operation) ReplyID(request id.Request) string {
 		prefix = "resp_"
 	case driver.Completions:
 		prefix = "cmpl-"
-	case driver.Contents:
+	case driver.Contents, driver.Converse:
 		prefix = ""
 	}
 	return prefix + strings.TrimPrefix(string(request), "req_")

@@ -7,8 +7,10 @@ import (
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/contents"
+	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/eventstream"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/responses"
@@ -44,6 +46,12 @@ func readers() map[string]Reader {
 		},
 		dataplane.ContentsCount: {
 			Scan: contents.ScanCount, Texts: texts.Contents(), Reply: counted("totalTokens"), Edits: googlecaller.CountEdits, Decode: googlecaller.DecodeCount, Free: true,
+		},
+		dataplane.Converse: {
+			Scan: converse.Scan, Texts: texts.Converse(), Reply: converse.Reply, Event: converse.Event, Edits: converse.Edits,
+		},
+		dataplane.ConverseCount: {
+			Scan: converse.ScanCount, Texts: texts.Converse(), Reply: counted("inputTokens"), Edits: converse.CountEdits, Decode: converse.DecodeCount, Free: true,
 		},
 		dataplane.Completions: with(chat, func(r *Reader) {
 			r.Scan, r.Texts = splice.ScanInputs(splice.Prompt), texts.Completions()
@@ -83,6 +91,7 @@ func languages() map[string]dialect.Dialect {
 		string(wire.Anthropic):   anthropic.Dialect{},
 		string(wire.Responses):   responses.Dialect{},
 		string(wire.Gemini):      googlecaller.Dialect{},
+		string(wire.Converse):    converse.Dialect{},
 	}
 }
 
@@ -98,7 +107,11 @@ func NewTable() Table {
 			Request: row.Request, Response: row.Response, Stream: row.Stream, Streamed: row.Stream + "; charset=utf-8",
 			PathStreams: row.Streams, Reader: readers()[row.CallType],
 		}
-		if op.PathStreams {
+		switch {
+		case op.PathStreams && op.Language.Name() == wire.Converse:
+			op.Endpoint = driver.Converse
+			op.Reframe, op.Framed = func() Reframer { return &eventstream.Frames{Events: true} }, row.Framed
+		case op.PathStreams:
 			op.Endpoint = driver.Contents
 			op.Reframe, op.Framed = func() Reframer { return &contents.Array{} }, row.Response+"; charset=utf-8"
 		}
@@ -132,4 +145,6 @@ func (t Table) At(path string) Match {
 }
 
 // pathIsExact reports whether the operation has exact paths. The others have the model in them.
-func (o *Operation) pathIsExact() bool { return o.Language.Name() != wire.Gemini && o.Caller == nil }
+func (o *Operation) pathIsExact() bool {
+	return o.Language.Name() != wire.Gemini && o.Language.Name() != wire.Converse && o.Caller == nil
+}

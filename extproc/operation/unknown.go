@@ -30,6 +30,8 @@ func (m Match) ErrorBody(e *fault.Error, path, request string) []byte {
 		return e.Anthropic(request)
 	case string(wire.Gemini):
 		return e.Google(request)
+	case string(wire.Converse):
+		return e.AWS(request)
 	}
 	return e.OpenAI()
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
@@ -144,7 +145,7 @@ func (p *Pipeline) translate(_ context.Context, x *Exchange) error {
 	}
 	p.sealCalls(x, reply)
 	x.names().Response(reply)
-	r.out = x.op.Language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta())
+	r.out = x.op.Language.EncodeResponse(make([]byte, 0, len(r.body)+512), reply, x.meta(p))
 	return nil
 }
 
@@ -212,10 +213,11 @@ func unquoted(raw []byte) string { return strings.Trim(string(raw), `"`) }
 func none(string) string { return "" }
 
 // meta returns what the gateway adds to a response.
-func (x *Exchange) meta() dialect.Meta {
+func (x *Exchange) meta(p *Pipeline) dialect.Meta {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	m := dialect.Meta{Model: x.Facts.Model, Created: x.Start.Unix(), IncludeUsage: x.Facts.IncludeUsage}
+	m.Elapsed = func() time.Duration { return p.deps.Now().Sub(x.Start) }
 	if r := x.mu.request; r != nil {
 		m.Functions, m.Echo = r.Functions, r.Echo
 	}

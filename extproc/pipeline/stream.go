@@ -73,7 +73,7 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	a := x.last()
 	r := &Relay{p: p, x: x, split: framing.New(a.framing()), outcome: Outcome{Kind: journal.Canceled, Code: codeCanceled, status: http.StatusOK}}
 	x.response.relay = r
-	meta := x.meta()
+	meta := x.meta(p)
 	meta.ID, meta.Usage = x.op.ReplyID(x.ID), &r.outcome.Usage
 	r.encoder = x.op.Language.Stream(meta)
 	if x.reframed {
@@ -86,6 +86,9 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
 		r.outcome.Usage = x.sound.ReadBilled(a.Deployment.Prices, x.response.head.Billed)
+	}
+	if x.sameDialect(a) {
+		r.split = framing.Passed(a.framing())
 	}
 	if r.raw || r.speech != nil || x.sameDialect(a) {
 		r.alias = string(splice.Quote(nil, x.Facts.Model))

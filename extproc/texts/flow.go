@@ -30,6 +30,8 @@ func (r Reader) Flow(data []byte, f *Flow) {
 		f.responses(data, i)
 	case contentsAnswer:
 		f.contents(data, i)
+	case converseEvent:
+		f.converse(data, i)
 	default:
 		f.All = true
 	}

@@ -38,7 +38,7 @@ func walk(body []byte, root node, answer bool) iter.Seq[Text] {
 }
 
 // node is a kind of object, of one language. The members of a leaf are not looked at.
-type node uint8
+type node uint16
 
 const leaf node = 0
 
@@ -52,6 +52,7 @@ const (
 	inputNodes
 	listNodes
 	contentsNodes
+	converseNodes
 )
 
 // rule says what the value of a member is. A string is a text of the kind. Of an array that holds for
@@ -183,6 +184,8 @@ func (w *walker) rule(n node, name []byte, i int) rule {
 		return list(n, name)
 	case contentsNodes:
 		return w.contents(n, name)
+	case converseNodes:
+		return w.converse(n, name)
 	}
 	return common(n, name)
 }
@@ -200,7 +203,7 @@ func (w *walker) object(i int, n node) int {
 		fallthrough
 	case contentsPart:
 		w.contentPart(i)
-	case chatMessage, messagesMessage, contentsTurn:
+	case chatMessage, messagesMessage, contentsTurn, converseMessage:
 		w.at.item = w.index
 		fallthrough
 	case chatAnswer:
@@ -214,6 +217,10 @@ func (w *walker) object(i int, n node) int {
 	case messagesAnswerBlock:
 		w.at.item = w.index
 		w.block(i)
+	case converseAnswerBlock:
+		w.at.item = w.index
+	case converseEvent:
+		w.at.item = index(w.b, i, "contentBlockIndex", 0)
 	case messagesBlock, messagesDelta:
 		w.block(i)
 	case messagesSource:

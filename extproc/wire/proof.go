@@ -2,8 +2,8 @@ package wire
 
 import "strings"
 
-// markPrefix begins a marked proof. No provider's own proof does: those are base64.
-const markPrefix = "mgw1:"
+// MarkPrefix begins a marked proof. No provider's own proof does: those are base64.
+const MarkPrefix = "mgw1:"
 
 // A provider sends a proof along with its reasoning, or the reasoning itself in encrypted
 // form, and wants it back unchanged. Another provider rejects it. The canonical form has
@@ -11,12 +11,12 @@ const markPrefix = "mgw1:"
 // driver sends back only those that its provider understands.
 
 // Mark returns a proof with the language of the provider that made it.
-func Mark(by Dialect, proof string) string { return markPrefix + string(by) + ":" + proof }
+func Mark(by Dialect, proof string) string { return MarkPrefix + string(by) + ":" + proof }
 
 // Unmark returns the proof that Mark was given; not ok if it is not a proof of that language.
 func Unmark(by Dialect, signature string) (proof string, ok bool) {
-	return strings.CutPrefix(signature, markPrefix+string(by)+":")
+	return strings.CutPrefix(signature, MarkPrefix+string(by)+":")
 }
 
 // Marked reports whether a proof is of another language than Anthropic's.
-func Marked(signature string) bool { return strings.HasPrefix(signature, markPrefix) }
+func Marked(signature string) bool { return strings.HasPrefix(signature, MarkPrefix) }

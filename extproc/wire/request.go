@@ -20,7 +20,7 @@ const (
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
 	ElevenLabs  Dialect = "elevenlabs"  // speech and transcriptions of ElevenLabs; of providers only
 	Deepgram    Dialect = "deepgram"    // speech and transcriptions of Deepgram; of providers only
-	Converse    Dialect = "converse"    // Converse of Amazon Bedrock; of providers only
+	Converse    Dialect = "converse"    // Converse of Amazon Bedrock
 )
 
 // IsOpenAIs reports whether a language is one of OpenAI's, which the canonical form names members in. Empty means OpenAI.

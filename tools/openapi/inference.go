@@ -54,12 +54,16 @@ func inferenceOperation(row *dataplane.Operation, common, more *object) *object 
 	if text := more.get("description"); text != nil {
 		out.set("description", text)
 	}
-	answer := obj(row.Response, form(more, "response", "object"))
-	if row.Stream != "" {
-		answer.set(row.Stream, form(more, "stream", "string"))
-	}
-	if row.Text != "" {
-		answer.set(row.Text, form(more, "text", "string"))
+	answer := obj()
+	for _, media := range row.Answers() {
+		switch media {
+		case row.Response:
+			answer.set(media, form(more, "response", "object"))
+		case row.Text:
+			answer.set(media, form(more, "text", "string"))
+		default:
+			answer.set(media, form(more, "stream", "string"))
+		}
 	}
 	responses := obj("200", obj("description", "The answer.", "headers", memberOf(common, "headers"), "content", answer))
 	errors, own := memberOf(common, "errors"), memberOf(more, "errors")

@@ -90,10 +90,7 @@ def bedrock() -> None:
     unknown = anthropic.AnthropicBedrock(base_url=URL + "/bedrock", aws_region="us-east-1", aws_access_key="AKIAEXAMPLE", aws_secret_key="secret", max_retries=0)
     refused(lambda: unknown.messages.create(model="claude", max_tokens=5, messages=HELLO), anthropic.AuthenticationError, "AWS_BEARER_TOKEN_BEDROCK", "AnthropicBedrock: a signature without a key")
 
-    # boto3 sends a bearer token over TLS only, so here the key stands in a header next to a signature.
-    b = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=URL + "/bedrock", aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="secret",
-                     config=botocore.config.Config(retries={"total_max_attempts": 1}))
-    b.meta.events.register("before-sign.bedrock-runtime", lambda request, **_: request.headers.add_header("x-api-key", KEY))
+    b = aws()
     body = json.dumps({"anthropic_version": "bedrock-2023-05-31", "anthropic_beta": ["context-1m-2025-08-07"], "max_tokens": 50, "messages": HELLO})
     for model in ("claude", "gpt"):
         whole = json.loads(b.invoke_model(modelId=model, body=body)["body"].read())
@@ -102,6 +99,58 @@ def bedrock() -> None:
         assert events[0]["type"] == "message_start" and events[-1]["type"] == "message_stop", events
         ok(f"boto3, {model}: invoke_model")
     refused(lambda: b.invoke_model(modelId="nobody", body=body), botocore.exceptions.ClientError, "no model of that name", "boto3: a model that does not exist")
+
+
+SAY = [{"role": "user", "content": [{"text": "Say hello."}]}]
+
+
+def aws() -> object:
+    """boto3 as it is; it sends a bearer token over TLS only, so here the key stands in a header next to a signature."""
+    b = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=URL + "/bedrock", aws_access_key_id="AKIAEXAMPLE", aws_secret_access_key="secret",
+                     config=botocore.config.Config(retries={"total_max_attempts": 1}))
+    b.meta.events.register("before-sign.bedrock-runtime", lambda request, **_: request.headers.add_header("x-api-key", KEY))
+    return b
+
+
+def joined(events: list) -> dict:
+    """What the events of a stream make, as clients put them together."""
+    blocks, out = {}, {}
+    for e in events:
+        (kind, v), = e.items()
+        if kind == "contentBlockStart":
+            blocks[v["contentBlockIndex"]] = {"toolUse": {**v["start"]["toolUse"], "input": ""}}
+        elif kind == "contentBlockDelta":
+            block, delta = blocks.setdefault(v["contentBlockIndex"], {}), v["delta"]
+            if "text" in delta:
+                block["text"] = block.get("text", "") + delta["text"]
+            elif "toolUse" in delta:
+                block["toolUse"]["input"] += delta["toolUse"]["input"]
+            elif "reasoningContent" in delta:
+                for name, piece in delta["reasoningContent"].items():
+                    thought = block.setdefault("reasoningContent", {}).setdefault("reasoningText", {})
+                    thought[name] = thought.get(name, "") + piece
+        elif kind == "messageStop":
+            out["stopReason"] = v["stopReason"]
+        elif kind == "metadata":
+            out.update(v)
+    for block in blocks.values():
+        if "toolUse" in block:
+            block["toolUse"]["input"] = json.loads(block["toolUse"]["input"])
+    out["content"] = [blocks[i] for i in sorted(blocks)]
+    assert [next(iter(e)) for e in events][0] == "messageStart" and [next(iter(e)) for e in events][-2:] == ["messageStop", "metadata"], events
+    return out
+
+
+def converse() -> None:
+    b = aws()
+    for model in ("claude", "gpt", "nova"):
+        r = b.converse(modelId=model, messages=SAY, system=[{"text": "Be brief."}], inferenceConfig={"maxTokens": 50, "temperature": 0.5})
+        assert r["output"]["message"]["content"][0]["text"] and r["stopReason"] == "end_turn" and r["metrics"]["latencyMs"] >= 0, r
+        assert r["usage"]["inputTokens"] > 0 and r["usage"]["totalTokens"] == r["usage"]["inputTokens"] + r["usage"]["outputTokens"], r
+        assert r["ResponseMetadata"]["HTTPHeaders"]["x-gateway-response-cost"], r
+        s = joined(list(b.converse_stream(modelId=model, messages=SAY, inferenceConfig={"maxTokens": 50})["stream"]))
+        assert s["content"][0]["text"] and s["stopReason"] == "end_turn" and s["usage"]["outputTokens"] > 0 and s["metrics"]["latencyMs"] >= 0, s
+        ok(f"boto3, {model}: converse")
 
 
 def prefixes() -> None:
@@ -187,5 +236,6 @@ def limits() -> None:
 
 vertex()
 bedrock()
+converse()
 prefixes()
 limits()
