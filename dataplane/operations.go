@@ -122,6 +122,14 @@ const (
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
 func Operations() [22]Operation {
+	var out [22]Operation
+	own, native := openOperations(), nativeOperations()
+	copy(out[copy(out[:], own[:]):], native[:])
+	return out
+}
+
+// openOperations lists those with exact paths.
+func openOperations() [14]Operation {
 	return [...]Operation{
 		{
 			CallType: Chat, ID: "createChatCompletion", Path: "/chat/completions", Language: "openai",
@@ -179,6 +187,12 @@ func Operations() [22]Operation {
 			CallType: Translations, ID: "createTranslation", Path: "/audio/translations", Language: "openai",
 			Request: Multipart(), Response: mediaJSON, Text: mediaText,
 		},
+	}
+}
+
+// nativeOperations lists those whose paths name the model, as a provider's own clients write them.
+func nativeOperations() [8]Operation {
+	return [...]Operation{
 		{
 			CallType: Contents, ID: "generateContent", Path: pathContents, Language: languageGemini, Method: "generateContent",
 			Request: JSON(), Response: mediaJSON,

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -33,19 +34,38 @@ func BedrockBetas(body []byte) (string, error) {
 	if err := splice.Valid(body); err != nil {
 		return "", err
 	}
-	raw := splice.Lookup(body, "anthropic_beta")
+	return betasIn(splice.Lookup(body, flagsMember), flagsMember)
+}
+
+// flagsMember is the member with the beta features of a request at Bedrock.
+const flagsMember = "anthropic_beta"
+
+// ConverseBetas is BedrockBetas for a request of Converse, whose additional fields have them.
+func ConverseBetas(body []byte) (string, error) {
+	if !bytes.Contains(body, []byte(`"`+flagsMember+`"`)) {
+		return "", nil
+	}
+	if err := splice.Valid(body); err != nil {
+		return "", err
+	}
+	const fields = "additionalModelRequestFields"
+	return betasIn(splice.Lookup(body, fields, flagsMember), fields+"."+flagsMember)
+}
+
+// betasIn returns the beta features that a member lists.
+func betasIn(raw []byte, param string) (string, error) {
 	if raw == nil || string(raw) == "null" {
 		return "", nil
 	}
 	var flags []string
 	if json.Unmarshal(raw, &flags) != nil {
-		return "", fault.Field("anthropic_beta", dialect.CodeType, "anthropic_beta must be an array of texts.")
+		return "", fault.Field(param, dialect.CodeType, "%s must be an array of texts.", param)
 	}
 	for i, flag := range flags {
 		if flag == "" || len(flag) > 128 || strings.ContainsFunc(flag, func(c rune) bool {
 			return c != '-' && c != '_' && c != '.' && (c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')
 		}) {
-			return "", fault.Field("anthropic_beta", dialect.CodeValue, "anthropic_beta[%d] must be the name of a beta feature.", i)
+			return "", fault.Field(param, dialect.CodeValue, "%s[%d] must be the name of a beta feature.", param, i)
 		}
 	}
 	return strings.Join(flags, ","), nil

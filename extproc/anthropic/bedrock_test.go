@@ -59,3 +59,26 @@ func must(out []byte, err error) []byte {
 	}
 	return out
 }
+
+// The additional fields of Converse have the same beta features.
+func TestConverseBetas(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		`{"messages":[]}`: "",
+		`{"messages":[{"content":[{"text":"\"anthropic_beta\""}]}]}`:             "",
+		`{"additionalModelRequestFields":{"anthropic_beta":["a-1","b-2"]}}`:      "a-1,b-2",
+		`{"additionalModelRequestFields":{"anthropic_beta":null}}`:               "",
+		`{"anthropic_beta":["a-1"]}`:                                             "",
+		`{"additionalModelRequestFields":{"anthropic_beta":"a-1"}}`:              "error",
+		`{"additionalModelRequestFields":{"anthropic_beta":["a\r\nx-evil: 1"]}}`: "error",
+		`{"additionalModelRequestFields":{"anthropic_beta":["a"]}`:               "error",
+	} {
+		got, err := anthropic.ConverseBetas([]byte(body))
+		if err != nil {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s: %q, %v", body, got, err)
+		}
+	}
+}

@@ -19,14 +19,14 @@ type Driver struct{}
 // pathOf returns the path of an endpoint below the host; empty if Cohere does not serve it.
 func pathOf(e driver.Endpoint) string {
 	switch e {
-	case driver.Chat, driver.Messages, driver.Responses, driver.Contents:
+	case driver.Chat, driver.Messages, driver.Responses, driver.Contents, driver.Converse:
 		return "/v2/chat"
 	case driver.Rerank:
 		return "/v2/rerank"
 	case driver.Embeddings, driver.Transcriptions:
 		return "/compatibility/v1" + string(e)
 	case driver.Completions, driver.Images, driver.ImageEdits, driver.Speech, driver.Translations, driver.Moderations,
-		driver.InputTokens, driver.CountTokens, driver.ContentsCount:
+		driver.InputTokens, driver.CountTokens, driver.ContentsCount, driver.ConverseCount:
 	}
 	return ""
 }

@@ -120,7 +120,7 @@ func (e *encoder) take(dst []byte, s *step) []byte {
 }
 
 // drain writes the steps that wait, until one begins a block that may not end; all of them if nothing more comes.
-func (e *encoder) drain(dst []byte, all bool) []byte { //nolint:revive // how far, not a mode
+func (e *encoder) drain(dst []byte, all bool) []byte {
 	for len(e.waiting) > 0 && (all || e.mayEnd()) {
 		s := e.waiting[0]
 		e.waiting = e.waiting[1:]

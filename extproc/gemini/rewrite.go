@@ -9,7 +9,7 @@ func Rewrites(model string, e driver.Endpoint) bool {
 	switch e { //nolint:exhaustive // Google has no form for the others
 	case driver.ImageEdits:
 		return !IsImagen(model)
-	case driver.Images, driver.Speech, driver.Transcriptions, driver.CountTokens, driver.InputTokens:
+	case driver.Images, driver.Speech, driver.Transcriptions, driver.CountTokens, driver.InputTokens, driver.ConverseCount:
 		return true
 	}
 	return false
@@ -54,7 +54,9 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 }
 
 // isCount reports whether an endpoint counts the tokens of a chat.
-func isCount(e driver.Endpoint) bool { return e == driver.CountTokens || e == driver.InputTokens }
+func isCount(e driver.Endpoint) bool {
+	return e == driver.CountTokens || e == driver.InputTokens || e == driver.ConverseCount
+}
 
 // Rewrite writes a request that is neither a chat nor for embeddings: for pictures, speech, a transcription, or a count of tokens.
 func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritten, err error) {

@@ -44,7 +44,8 @@ func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 	case driver.Chat, driver.Embeddings, driver.Images, driver.ImageEdits, driver.Speech, driver.Transcriptions,
 		driver.Translations, driver.Moderations, driver.Rerank:
 		return wire.OpenAI, true
-	case driver.Completions, driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens, driver.Contents, driver.ContentsCount:
+	case driver.Completions, driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens, driver.Contents, driver.ContentsCount,
+		driver.Converse, driver.ConverseCount:
 	}
 	return "", false
 }

@@ -107,6 +107,9 @@ func NewTable() Table {
 			Request: row.Request, Response: row.Response, Stream: row.Stream, Streamed: row.Stream + "; charset=utf-8",
 			PathStreams: row.Streams, Reader: readers()[row.CallType],
 		}
+		if row.CallType == dataplane.Converse {
+			op.Betas = anthropic.ConverseBetas
+		}
 		switch {
 		case op.PathStreams && op.Language.Name() == wire.Converse:
 			op.Endpoint = driver.Converse

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/dataplane"
+	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -34,6 +35,21 @@ func (m Match) ErrorBody(e *fault.Error, path, request string) []byte {
 		return e.AWS(request)
 	}
 	return e.OpenAI()
+}
+
+// ErrorType returns the header of an error in which AWS's libraries look for its name first; not ok for callers of other
+// languages.
+func (m Match) ErrorType(e *fault.Error, path string) (name, value string, ok bool) {
+	if m.Operation == nil && dataplane.Language(path) == string(wire.Converse) || m.Operation != nil && m.ofBedrock() {
+		return "x-amzn-errortype", e.AWSType(), true
+	}
+	return "", "", false
+}
+
+// ofBedrock reports whether the operation's callers are clients of Bedrock.
+func (o *Operation) ofBedrock() bool {
+	_, invokes := o.Caller.(anthropic.BedrockErrors)
+	return invokes || o.Language.Name() == wire.Converse
 }
 
 // AsksForEvents reports whether the query of a stream of Google's asks for server-sent events.

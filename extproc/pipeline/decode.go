@@ -64,23 +64,5 @@ func (p *Pipeline) media(_ context.Context, x *Exchange) error {
 	if x.op == nil {
 		return operation.Unknown(in.Path)
 	}
-	form := &x.op.Request
-	media, params, _ := strings.Cut(in.ContentType, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	if !form.Is(media) && (!x.op.Blob || media != "" && media != "application/octet-stream") {
-		return &fault.Error{
-			Kind: fault.MediaType, Param: "content-type",
-			Detail: "Send the body as " + form.Name + ", with the header Content-Type: " + form.Media + ".",
-		}
-	}
-	for param := range strings.SplitSeq(params, ";") {
-		name, value, _ := strings.Cut(strings.TrimSpace(param), "=")
-		if form.Charset != "" && strings.EqualFold(name, "charset") && !strings.EqualFold(strings.Trim(value, `"`), form.Charset) {
-			return &fault.Error{
-				Kind: fault.MediaType, Param: "content-type",
-				Detail: form.Name + " is read as " + strings.ToUpper(form.Charset) + " only; drop the charset from Content-Type or make it " + form.Charset + ".",
-			}
-		}
-	}
-	return nil
+	return x.op.Takes(in.ContentType)
 }

@@ -38,7 +38,11 @@ func (p *Pipeline) errorResponse(x *Exchange, e *fault.Error) *message.Response 
 		im.Body = e.OpenAI()
 	} else {
 		e = x.withCallersID(e)
-		im.Body = operation.Match{Operation: x.op}.ErrorBody(e, x.Inbound.Path, string(x.ID))
+		at := operation.Match{Operation: x.op}
+		im.Body = at.ErrorBody(e, x.Inbound.Path, string(x.ID))
+		if name, value, ok := at.ErrorType(e, x.Inbound.Path); ok {
+			im.Set = append(im.Set, message.Header{Name: name, Value: value})
+		}
 		im.Set = x.appendGuardrails(x.appendPrompt(x.appendIdentity(im.Set)))
 		if len(x.Plan) > 0 && x.Tries > 0 {
 			im.Set = append(im.Set, x.served()...)

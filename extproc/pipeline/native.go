@@ -20,10 +20,7 @@ func (p *Pipeline) match(x *Exchange) {
 
 // intoRow gives a body that has another form than its row's that form. Later stages know no other.
 func (x *Exchange) intoRow() error {
-	if x.op.Into == nil {
-		return nil
-	}
-	if err := x.Inbound.AddBetas(x.op.Betas, x.Body); err != nil {
+	if err := x.Inbound.AddBetas(x.op.Betas, x.Body); err != nil || x.op.Into == nil {
 		return err
 	}
 	body, err := x.op.Into(x.Body, x.Facts.PathModel)

@@ -25,6 +25,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/eventstream"
@@ -87,6 +88,7 @@ func languages() []language {
 		{anthropic.Dialect{}, driver.Messages, messagesFolder, "msg_golden"},
 		{openai.Completions{}, driver.Chat, completionsFolder, "cmpl-golden"},
 		{googlecaller.Dialect{}, driver.Contents, contentsFolder, "golden"},
+		{converse.Dialect{}, driver.Converse, converseFolder, ""},
 	}
 }
 
@@ -95,12 +97,13 @@ const (
 	messagesFolder    = "testdata/messages"
 	completionsFolder = "testdata/completions"
 	contentsFolder    = "testdata/contents"
+	converseFolder    = "testdata/converse"
 )
 
 // isLanguageFolder reports whether a folder of testdata has the golden files of callers of another language than OpenAI's
 // chats.
 func isLanguageFolder(folder string) bool {
-	return folder == messagesFolder || folder == completionsFolder || folder == contentsFolder
+	return folder == messagesFolder || folder == completionsFolder || folder == contentsFolder || folder == converseFolder
 }
 
 // TestGolden runs every driver over every file of its folder, for callers of each language.
@@ -226,7 +229,7 @@ func run(t *testing.T, l language, p provider.Provider, in map[string][]byte) ma
 		out[answerHTTP] = refusal(l, fault.From(err))
 		return out
 	}
-	if l.dialect.Name() == wire.Gemini { // the path has both
+	if l.dialect.Name() == wire.Gemini || l.dialect.Name() == wire.Converse { // the path has both
 		ask.Model, ask.Stream = "fast", cfg.Stream
 	}
 	to := cfg.target()
