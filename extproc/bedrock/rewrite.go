@@ -211,32 +211,13 @@ type looseEmbeddings struct {
 	looseProblem
 }
 
-// embeddings is OpenAI's list of embeddings.
-type embeddings struct {
-	Object string           `json:"object"`
-	Data   []embedding      `json:"data"`
-	Model  string           `json:"model"`
-	Usage  *embeddingsUsage `json:"usage,omitzero"`
-}
-
-type embedding struct {
-	Object string         `json:"object"`
-	Index  int            `json:"index"`
-	Values jsontext.Value `json:"embedding"`
-}
-
-type embeddingsUsage struct {
-	Prompt int64 `json:"prompt_tokens"`
-	Total  int64 `json:"total_tokens"`
-}
-
 // embedded reads embeddings.
-func embedded(body []byte, model string) (*embeddings, error) {
+func embedded(body []byte, model string) (*driver.EmbeddingList, error) {
 	var in looseEmbeddings
 	if f := driver.ReadResponse(body, &in); f != nil {
 		return nil, f
 	}
-	out := &embeddings{Object: "list", Data: []embedding{}, Model: model}
+	out := &driver.EmbeddingList{Object: "list", Data: []driver.Embedding{}, Model: model}
 	vectors, err := in.vectors(body)
 	if err != nil {
 		return nil, err
@@ -245,10 +226,10 @@ func embedded(body []byte, model string) (*embeddings, error) {
 		if values.Kind() != '[' {
 			return nil, driver.InvalidResponse("has an embedding without values")
 		}
-		out.Data = append(out.Data, embedding{"embedding", i, values})
+		out.Data = append(out.Data, driver.Embedding{Object: "embedding", Index: i, Values: values})
 	}
 	if in.Tokens.Given && !(driver.Counts{in.Tokens}).Bad() {
-		out.Usage = &embeddingsUsage{in.Tokens.N, in.Tokens.N}
+		out.Usage = &driver.EmbeddingsUsage{Prompt: in.Tokens.N, Total: in.Tokens.N}
 	}
 	return out, nil
 }

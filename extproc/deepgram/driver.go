@@ -14,23 +14,14 @@ const vendor = "Deepgram"
 // Driver is the driver of Deepgram's API.
 type Driver struct{}
 
-// pathOf returns the path of an endpoint under the version; empty if Deepgram does not serve it.
-func pathOf(e driver.Endpoint) string {
-	switch e { //nolint:exhaustive // no other one is served
-	case driver.Speech:
-		return "/speak"
-	case driver.Transcriptions:
-		return "/listen"
-	}
-	return ""
+// sound returns what Deepgram serves.
+func sound() driver.Sound {
+	return driver.Sound{Vendor: vendor, Language: wire.Deepgram, Speech: "/speak", Transcriptions: "/listen"}
 }
 
 // Serves returns Deepgram's language for speech and transcriptions.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if pathOf(e) == "" {
-		return "", false
-	}
-	return wire.Deepgram, true
+	return sound().Serves(e)
 }
 
 // Codec returns nil: Deepgram has no chats.
@@ -39,16 +30,7 @@ func (Driver) Codec(wire.Dialect) driver.Codec { return nil }
 // Address returns the endpoint under the base path, with the query of the rewritten request. A token that
 // Deepgram has granted for a time is a bearer's, and a key is not.
 func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
-	path := pathOf(op.Endpoint)
-	if path == "" {
-		return driver.Call{}, driver.NotServed(vendor)
-	}
-	return driver.Call{Path: root(t) + path + op.Place, Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
-}
-
-// root returns the path of the version.
-func root(t driver.Target) string {
-	return driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
+	return sound().Address(t, op, credential(t)...)
 }
 
 // credential returns the header with the key; none without one.

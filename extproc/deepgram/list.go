@@ -8,7 +8,7 @@ import (
 
 // ListModels returns the request for the list of public models.
 func (Driver) ListModels(t driver.Target, _ string) (driver.Call, error) {
-	return driver.Call{Path: root(t) + "/models", Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
+	return sound().Call(t, "/models", credential(t)...), nil
 }
 
 // ModelsOf reads the voices, and the models that transcribe files.

@@ -11,23 +11,14 @@ const vendor = "ElevenLabs"
 // Driver is the driver of ElevenLabs's API.
 type Driver struct{}
 
-// pathOf returns the path of an endpoint under the version; empty if ElevenLabs does not serve it.
-func pathOf(e driver.Endpoint) string {
-	switch e { //nolint:exhaustive // no other one is served
-	case driver.Speech:
-		return "/text-to-speech"
-	case driver.Transcriptions:
-		return "/speech-to-text"
-	}
-	return ""
+// sound returns what ElevenLabs serves.
+func sound() driver.Sound {
+	return driver.Sound{Vendor: vendor, Language: wire.ElevenLabs, Speech: "/text-to-speech", Transcriptions: "/speech-to-text"}
 }
 
 // Serves returns ElevenLabs's language for speech and transcriptions.
 func (Driver) Serves(_ driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
-	if pathOf(e) == "" {
-		return "", false
-	}
-	return wire.ElevenLabs, true
+	return sound().Serves(e)
 }
 
 // Codec returns nil: ElevenLabs has no chats.
@@ -35,16 +26,7 @@ func (Driver) Codec(wire.Dialect) driver.Codec { return nil }
 
 // Address returns the endpoint under the base path, with the place of the rewritten request.
 func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error) {
-	path := pathOf(op.Endpoint)
-	if path == "" {
-		return driver.Call{}, driver.NotServed(vendor)
-	}
-	return driver.Call{Path: root(t) + path + op.Place, Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
-}
-
-// root returns the path of the version.
-func root(t driver.Target) string {
-	return driver.UnderVersion(t.BasePath, "v1", pathOf(driver.Speech), pathOf(driver.Transcriptions))
+	return sound().Address(t, op, credential(t)...)
 }
 
 // credential returns the header with the key; none without one.

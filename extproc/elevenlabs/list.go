@@ -4,7 +4,7 @@ import "github.com/modelgateway/modelgateway/extproc/driver"
 
 // ListModels returns the request for the list, which is a list of JSON.
 func (Driver) ListModels(t driver.Target, _ string) (driver.Call, error) {
-	return driver.Call{Path: root(t) + "/models", Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
+	return sound().Call(t, "/models", credential(t)...), nil
 }
 
 // ModelsOf reads the models that speak. ElevenLabs does not list those that transcribe.

@@ -158,25 +158,6 @@ type looseEmbeddings struct {
 	Error jsontext.Value `json:"error"`
 }
 
-// embeddings is OpenAI's list of embeddings.
-type embeddings struct {
-	Object string           `json:"object"`
-	Data   []embedding      `json:"data"`
-	Model  string           `json:"model"`
-	Usage  *embeddingsUsage `json:"usage,omitzero"`
-}
-
-type embedding struct {
-	Object string         `json:"object"`
-	Index  int            `json:"index"`
-	Values jsontext.Value `json:"embedding"`
-}
-
-type embeddingsUsage struct {
-	Prompt int64 `json:"prompt_tokens"`
-	Total  int64 `json:"total_tokens"`
-}
-
 // RestoreEmbeddings writes embeddings of batchEmbedContents in OpenAI's form.
 func RestoreEmbeddings(body []byte, model string) (driver.Restored, error) {
 	var in looseEmbeddings
@@ -204,15 +185,15 @@ func RestoreEmbeddings(body []byte, model string) (driver.Restored, error) {
 
 // WriteEmbeddings writes embeddings in OpenAI's form. The tokens of the input are negative if they are not known.
 func WriteEmbeddings(values []jsontext.Value, model string, tokens int64) (driver.Restored, error) {
-	out := embeddings{Object: "list", Data: []embedding{}, Model: model}
+	out := driver.EmbeddingList{Object: "list", Data: []driver.Embedding{}, Model: model}
 	for i, one := range values {
 		if one.Kind() != '[' {
 			return driver.Restored{}, driver.InvalidResponse("has an embedding without values")
 		}
-		out.Data = append(out.Data, embedding{"embedding", i, one})
+		out.Data = append(out.Data, driver.Embedding{Object: "embedding", Index: i, Values: one})
 	}
 	if tokens >= 0 {
-		out.Usage = &embeddingsUsage{tokens, tokens}
+		out.Usage = &driver.EmbeddingsUsage{Prompt: tokens, Total: tokens}
 	}
 	restored, err := written(&out)
 	return driver.Restored{Body: restored}, err

@@ -1,6 +1,8 @@
 package googlecaller
 
 import (
+	"slices"
+
 	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -23,5 +25,6 @@ func CountEdits(edits []splice.Edit, body []byte, model string) []splice.Edit {
 			}
 		}
 	}
-	return sorted(edits)
+	slices.SortStableFunc(edits, func(a, b splice.Edit) int { return a.Off - b.Off })
+	return edits
 }

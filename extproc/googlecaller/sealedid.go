@@ -1,11 +1,9 @@
 package googlecaller
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"slices"
 	"strings"
 
 	"github.com/modelgateway/modelgateway/extproc/gemini"
@@ -50,39 +48,10 @@ func digest(text string) string {
 }
 
 // WithoutSealed appends to edits, which are in order, those that replace such signatures in a request that is passed on
-// to Google by the value that stands for an unknown one. They need no search for anything but the mark.
+// to Google by the value that stands for an unknown one.
 func WithoutSealed(edits []splice.Edit, body []byte, _ string) []splice.Edit {
-	quoted := `"` + base64.StdEncoding.EncodeToString([]byte(sealedMark[:len(sealedMark)-1])) // 12 bytes, so nothing after them changes it
-	more := len(edits)
-	for from := 0; ; {
-		i := bytes.Index(body[from:], []byte(quoted))
-		if i < 0 {
-			break
-		}
-		begin := from + i
-		length := bytes.IndexByte(body[begin+1:], '"')
-		if length < 0 {
-			break
-		}
-		end := begin + length + 2
-		inside := func(e splice.Edit) bool { return e.Off < end && begin < e.End }
-		if from = end; isSignature(body[:begin]) && !slices.ContainsFunc(edits[:more], inside) {
-			edits = append(edits, splice.Edit{Off: begin, End: end, With: `"` + gemini.NoSignature + `"`})
-		}
-	}
-	return sorted(edits)
-}
-
-// sorted puts edits in order.
-func sorted(edits []splice.Edit) []splice.Edit {
-	slices.SortStableFunc(edits, func(a, b splice.Edit) int { return a.Off - b.Off })
-	return edits
-}
-
-// isSignature reports whether JSON ends with the name of a signature's member, and a colon.
-func isSignature(before []byte) bool {
-	before = bytes.TrimRight(before, " \t\r\n")
-	name, colon := bytes.CutSuffix(before, []byte(":"))
-	name = bytes.TrimRight(name, " \t\r\n")
-	return colon && (bytes.HasSuffix(name, []byte(`"thoughtSignature"`)) || bytes.HasSuffix(name, []byte(`"thought_signature"`)))
+	prefix := base64.StdEncoding.EncodeToString([]byte(sealedMark[:len(sealedMark)-1])) // 12 bytes, so nothing after them changes it
+	return splice.ReplaceStrings(edits, body, prefix, []string{"thoughtSignature", "thought_signature"}, func(string) string {
+		return `"` + gemini.NoSignature + `"`
+	})
 }

@@ -1,7 +1,6 @@
 package sealed
 
 import (
-	"bytes"
 	"compress/flate"
 	"encoding/base64"
 	"io"
@@ -174,47 +173,13 @@ func (c *sealedCall) parts() []wire.Part {
 }
 
 // AppendCalls appends to edits, which are in order, those that replace the ids of calls in a body that is
-// passed on. They need no search for anything but the prefix: a text of the caller's that has it is
-// escaped, and not after the name of an id.
+// passed on.
 func (s *Sealer) AppendCalls(edits []splice.Edit, owner *tenancy.Principal, body []byte) []splice.Edit {
-	const quoted = `"` + callPrefix
-	if !bytes.Contains(body, []byte(quoted)) {
-		return edits
-	}
-	more := len(edits)
-	for from := 0; ; {
-		i := bytes.Index(body[from:], []byte(quoted))
-		if i < 0 {
-			break
+	names := []string{"id", "tool_call_id", "tool_use_id", "call_id"}
+	return splice.ReplaceStrings(edits, body, callPrefix, names, func(text string) string {
+		if call, ok := s.openCall(owner, text); ok {
+			text = call.ID
 		}
-		begin := from + i
-		length := bytes.IndexByte(body[begin+1:], '"')
-		if length < 0 {
-			break
-		}
-		end := begin + length + 2
-		inside := func(e splice.Edit) bool { return e.Off < end && begin < e.End }
-		if from = end; isID(body[:begin]) && !slices.ContainsFunc(edits[:more], inside) {
-			text := string(body[begin+1 : end-1])
-			if call, ok := s.openCall(owner, text); ok {
-				text = call.ID
-			}
-			edits = append(edits, splice.Edit{Off: begin, End: end, With: string(splice.Quote(nil, openai.CallID(text)))})
-		}
-	}
-	slices.SortStableFunc(edits, func(a, b splice.Edit) int { return a.Off - b.Off })
-	return edits
-}
-
-// isID reports whether JSON ends with the name of a member that is the id of a call, and a colon.
-func isID(before []byte) bool {
-	before = bytes.TrimRight(before, " \t\r\n")
-	name, colon := bytes.CutSuffix(before, []byte(":"))
-	name = bytes.TrimRight(name, " \t\r\n")
-	for _, member := range [...]string{`"id"`, `"tool_call_id"`, `"tool_use_id"`, `"call_id"`} {
-		if rest, ok := bytes.CutSuffix(name, []byte(member)); colon && ok {
-			return !bytes.HasSuffix(rest, []byte(`\`))
-		}
-	}
-	return false
+		return string(splice.Quote(nil, openai.CallID(text)))
+	})
 }
