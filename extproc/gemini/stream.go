@@ -21,6 +21,7 @@ type stream struct {
 	id         string
 	model      string
 	usage      looseUsage
+	spare      counts // whose lists are used again
 	begun      bool
 	candidates []candidate
 }
@@ -41,6 +42,9 @@ func (s *stream) Event(dst []wire.Chunk, _ string, data []byte) ([]wire.Chunk, e
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || string(data) == "[DONE]" || s.Complete() && data[0] != '{' {
 		return dst, nil
+	}
+	if more, ok := s.texts(dst, data); ok {
+		return more, nil
 	}
 	var in looseResponse
 	if f := driver.ReadResponse(data, &in); f != nil {

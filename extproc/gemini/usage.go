@@ -62,12 +62,13 @@ func (u *looseUsage) searched(g *looseGrounding, model string) {
 // Some models count them among the candidates' tokens, which the total shows.
 func (u *looseUsage) tokens() (t usage.Tokens, ok bool) {
 	all := driver.Counts{u.Prompt, u.ToolUse, u.Cached, u.Candidates, u.Thoughts, u.Total}
+	bad := u.broken || all.Bad()
 	for _, list := range [...][]modalityCount{u.In, u.InTools, u.Out} {
-		for _, m := range list {
-			all = append(all, m.Tokens)
+		for i := range list {
+			bad = bad || driver.Counts{list[i].Tokens}.Bad()
 		}
 	}
-	if u.broken || all.Bad() {
+	if bad {
 		return t, false
 	}
 	t = usage.Tokens{

@@ -393,7 +393,8 @@ func (r *Relay) translate(e *splice.Event) {
 	chunks, err := r.decoder.Event(r.chunks[:0], string(e.Type), e.Data)
 	r.chunks = chunks
 	if r.x.answered == "" && r.decoder.Model() != "" {
-		r.p.answeredBy(r.x, splice.Quote(nil, r.decoder.Model()))
+		r.data = splice.Quote(r.data[:0], r.decoder.Model())
+		r.p.answeredBy(r.x, r.data)
 	}
 	for i := range chunks {
 		c := &chunks[i]
