@@ -134,7 +134,7 @@ func importRows() []importRow {
 		{"extproc/eventstream", []string{"extproc/splice", "cluster/fault"}},
 		{"extproc/framing", []string{"extproc/driver", "extproc/eventstream", "extproc/splice", "extproc/wire"}},
 		{"extproc/compose", []string{"extproc/anthropic", "extproc/bedrock", "extproc/driver", "extproc/gemini", "extproc/googlecaller", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/prompts"}},
-		{"extproc/provider", []string{"cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/vertex", "extproc/voyage", "extproc/wire"}},
+		{"extproc/provider", []string{"cluster/catalog", "cluster/cloud", "extproc/azure", "extproc/driver", "extproc/openai", "extproc/anthropic", "extproc/bedrock", "extproc/cohere", "extproc/deepgram", "extproc/elevenlabs", "extproc/gemini", "extproc/jina", "extproc/mistral", "extproc/responses", "extproc/splice", "extproc/vertex", "extproc/voyage", "extproc/wire"}},
 		{"extproc/operation", []string{
 			"extproc/anthropic", "extproc/contents", "extproc/converse", "extproc/dialect", "extproc/driver", "extproc/eventstream", "extproc/gemini", "extproc/googlecaller", "extproc/googleembed", "extproc/openai", "extproc/responses", "extproc/splice", "extproc/texts", "extproc/wire",
 			"cluster/fault", "cluster/id", "cluster/usage", "dataplane",
@@ -149,7 +149,7 @@ func importRows() []importRow {
 		// The stages know no transport: neither package extproc nor frames.
 		{"extproc/pipeline", []string{
 			"extproc/admission", "extproc/attempt", "extproc/cause", "extproc/compose", "extproc/contents", "extproc/dialect", "extproc/driver", "extproc/estimate", "extproc/flood", "extproc/form", "extproc/framing", "extproc/guard", "extproc/guard/engine", "extproc/inbound", "extproc/inflight", "extproc/message", "extproc/metering", "extproc/metrics", "extproc/operation",
-			"extproc/provider", "extproc/redact", "extproc/reply", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/wire",
+			"extproc/provider", "extproc/redact", "extproc/reply", "extproc/sealed", "extproc/splice", "extproc/strategy", "extproc/texts", "extproc/tokens", "extproc/unread", "extproc/wire",
 			"cluster", "cluster/*", "cluster/prompts/template", "dataplane", "envoy/contract",
 		}},
 		{"extproc/guard/engine", []string{"extproc/texts"}},
@@ -160,7 +160,8 @@ func importRows() []importRow {
 		{"extproc/guard/remote", []string{"extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts", "cluster/address", "cluster/signature", "cluster/vault"}},
 		{"extproc/guard/*", []string{"extproc/guard/engine", "extproc/guard/engine/enginetest", "extproc/texts", "cluster/fault"}},
 		{"extproc/estimate", []string{"extproc/splice", "extproc/texts", "extproc/tokens", "cluster/*"}},
-		{"extproc/inbound", []string{"dataplane", "extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},
+		{"extproc/inbound", []string{"dataplane", "extproc/message", "extproc/splice", "extproc/trace", "cluster/credential", "cluster/fault", "cluster/id"}},
+		{"extproc/unread", []string{"dataplane", "extproc/driver", "extproc/inbound", "extproc/operation", "extproc/provider", "cluster/catalog", "cluster/fault", "cluster/tenancy"}},
 		{"extproc/metrics", []string{"extproc/spenders", "cluster/*"}},
 		{"extproc/attempt", []string{"extproc/cause", "extproc/redact", "extproc/wire", "cluster/*"}},
 		{"extproc/cause", nil},

@@ -356,6 +356,15 @@ type spendLog struct {
 	Session          string         `json:"session_id"`
 	APIBase          string         `json:"api_base"`
 	Tags             []string       `json:"request_tags"`
+	Passthrough      *passedRow     `json:"passthrough"`
+}
+
+// passedRow is a request that was passed on unread.
+type passedRow struct {
+	Method   string `json:"method"`
+	Path     string `json:"path"`
+	Request  int64  `json:"request_bytes"`
+	Response int64  `json:"response_bytes"`
 }
 
 // waitPosted waits until what this node has recorded is in the ledger.

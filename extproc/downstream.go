@@ -19,6 +19,7 @@ type session struct {
 	p      *pipeline.Pipeline
 	x      *pipeline.Exchange
 	pieces *upload  // of a body that comes in pieces
+	handed bool     // the gateway's HTTP server responds
 	held   int      // pieces of a response that have no answers yet
 	free   []func() // buffers that the exchange refers to
 }
@@ -79,6 +80,10 @@ func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 		return true
 	})
 	d.x.Inbound.Empty = m.End
+	if d.handed = d.pieces == nil && d.x.Elsewhere(); d.handed {
+		d.x = nil
+		return d.pass(m.Kind)
+	}
 	err := d.p.Begin(ctx, d.x)
 	switch {
 	case err != nil:
@@ -86,15 +91,31 @@ func (d *session) requestHeaders(ctx context.Context, m *frame.Message) error {
 			d.pieces.ended = true
 		}
 		return d.reject(ctx, err)
+	case m.End:
+		return d.dispatch(ctx, m.Kind)
 	case d.pieces != nil:
 		return nil
 	}
 	return d.pass(m.Kind)
 }
 
+// dispatch admits a complete request, and sends Envoy the plan with the answer to a message.
+func (d *session) dispatch(ctx context.Context, of frame.Kind) error {
+	edit, instead := d.admit(ctx)
+	if instead != nil {
+		return d.immediate(instead)
+	}
+	edit.Splice()
+	head, tail := frame.AppendAnswer(d.plan(), of, &frame.Mutation{Edit: *edit, ClearRoute: true})
+	return afterDispatch(d.send(head, tail))
+}
+
 // requestBody takes the body, or a piece of it, and sends Envoy the plan when it is
 // complete.
 func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
+	if d.handed {
+		return d.pass(m.Kind)
+	}
 	if d.x == nil {
 		return errors.New("a request's body arrived without its headers")
 	}
@@ -103,13 +124,7 @@ func (d *session) requestBody(ctx context.Context, m *frame.Message) error {
 	}
 	d.x.Body = m.Body
 	d.free = append(d.free, d.in.Hold())
-	edit, instead := d.admit(ctx)
-	if instead != nil {
-		return d.immediate(instead)
-	}
-	edit.Splice()
-	head, tail := frame.AppendAnswer(d.plan(), m.Kind, &frame.Mutation{Edit: *edit, ClearRoute: true})
-	return afterDispatch(d.send(head, tail))
+	return d.dispatch(ctx, m.Kind)
 }
 
 // afterDispatch runs when Envoy has the request, or has failed to take it with err.

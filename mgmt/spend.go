@@ -204,7 +204,17 @@ func spendLog(r *ledger.Record) *gatewayv1.SpendLog {
 		Attempt: int32(r.Number), FallbackCount: int32(r.Fallbacks()), RetryCount: int32(r.Steps.Retries),
 		ClientStatus: int32(r.ClientStatus), Failures: attemptFailures(r.Failures),
 		PromptId: textOrNull(r.Prompt.ID), PromptVersion: versionOrNull(r.Prompt.Version), PromptLabel: textOrNull(r.Prompt.Label),
-		Guardrails: r.Guardrails, GuardrailViolations: violations(r.Violations),
+		Guardrails: r.Guardrails, GuardrailViolations: violations(r.Violations), Passthrough: passthrough(r),
+	}
+}
+
+// passthrough returns a request that was passed on unread in the form of the API; nil for others.
+func passthrough(r *ledger.Record) *gatewayv1.PassthroughRequest {
+	if r.Passed == (usage.Passed{}) {
+		return nil
+	}
+	return &gatewayv1.PassthroughRequest{
+		Method: r.Passed.Method, Path: r.Passed.Path, RequestBytes: float64(r.Passed.Bytes), ResponseBytes: float64(r.PassedBytes),
 	}
 }
 

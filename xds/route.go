@@ -29,7 +29,8 @@ import (
 //  2. TRACE and similar methods: rejected.
 //  3. inference: enables ext_proc. It leads to the gateway, which responds to requests without
 //     a plan. Each path has three routes: one for short bodies, and two for long bodies and
-//     bodies of undeclared length, which ext_proc receives in pieces.
+//     bodies of undeclared length, which ext_proc receives in pieces. Below the prefixes of providers
+//     it takes every method: unknown paths lead to the provider, if the key may use them.
 //  4. gRPC to the path of an operation: the gateway's gRPC server, without ext_proc.
 //  5. everything else: the gateway's HTTP server, without ext_proc.
 //
@@ -55,7 +56,16 @@ func newRoutes(in Input) (*route.RouteConfiguration, error) {
 	}
 	// Last of them, because Envoy takes longer to compare a pattern than a path.
 	for _, prefix := range dataplane.Prefixes() {
-		of, err := inferenceRoutes(in, "inference_below_"+strings.Trim(prefix, "/"), below(prefix))
+		name, methods := "inference_below_"+strings.Trim(prefix, "/"), methodIs(http.MethodPost)
+		if dataplane.IsPassed(prefix + "x") {
+			reads, err := readRoute(in, name+"_read", prefix)
+			if err != nil {
+				return nil, err
+			}
+			all := dataplane.PassedMethods()
+			routes, methods = append(routes, reads), methodIn(all[:]...)
+		}
+		of, err := inferenceRoutes(in, name, below(prefix, methods))
 		if err != nil {
 			return nil, err
 		}
@@ -275,13 +285,25 @@ func exactly(path string) func() *route.RouteMatch {
 }
 
 // below returns a match of the requests to the paths that begin with a prefix.
-func below(prefix string) func() *route.RouteMatch {
+func below(prefix string, methods *route.HeaderMatcher) func() *route.RouteMatch {
 	return func() *route.RouteMatch {
 		return &route.RouteMatch{
 			PathSpecifier: &route.RouteMatch_Prefix{Prefix: prefix},
-			Headers:       []*route.HeaderMatcher{methodIs(http.MethodPost)},
+			Headers:       []*route.HeaderMatcher{methods},
 		}
 	}
+}
+
+// readRoute returns the route of requests that read below a prefix. They have no body, so they need no connection to
+// the processor for bodies in pieces.
+func readRoute(in Input, name, prefix string) (*route.Route, error) {
+	filters, err := overrides(map[string]proto.Message{contract.FilterProcessor: withProcessor()})
+	if err != nil {
+		return nil, err
+	}
+	to := toGateway(name, below(prefix, methodIn(http.MethodGet, http.MethodHead))(), filters)
+	to.RequestBodyBufferLimit = wrapperspb.UInt64(uint64(in.BodyLimit) + contract.Edited)
+	return to, nil
 }
 
 // matching returns a match of the requests to the paths of a pattern.
@@ -296,6 +318,16 @@ func matching(pattern string) func() *route.RouteMatch {
 
 func anyPath() *route.RouteMatch {
 	return &route.RouteMatch{PathSpecifier: &route.RouteMatch_Prefix{Prefix: "/"}}
+}
+
+// methodIn matches some methods.
+func methodIn(methods ...string) *route.HeaderMatcher {
+	return &route.HeaderMatcher{
+		Name: ":method",
+		HeaderMatchSpecifier: &route.HeaderMatcher_StringMatch{StringMatch: &matcher.StringMatcher{
+			MatchPattern: &matcher.StringMatcher_SafeRegex{SafeRegex: &matcher.RegexMatcher{Regex: strings.Join(methods, "|")}},
+		}},
+	}
 }
 
 func methodIs(method string) *route.HeaderMatcher {

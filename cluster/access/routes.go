@@ -18,6 +18,14 @@ const (
 	groupInfo       = "info_routes"
 )
 
+// What lets a key use paths of providers that the gateway does not serve itself. Nothing else does: neither a list
+// without such an element, nor an empty one, nor a path or a star without the prefix. Callers of such a path reach
+// whatever the provider's account has.
+const (
+	groupPassthrough  = "passthrough_routes" // all such paths
+	prefixPassthrough = "passthrough:"       // those that the path or the pattern behind it names
+)
+
 // Types of keys: what they may do whatever the role of their user.
 const (
 	TypeDefault    = ""           // all that the role allows
@@ -44,11 +52,17 @@ func reading(method, path string) bool {
 func CheckRoutes(param string, routes []string) error {
 	for i, r := range routes {
 		star := strings.IndexByte(r, '*')
+		path, passes := strings.CutPrefix(r, prefixPassthrough)
 		switch {
-		case r == groupInference, r == groupManagement, r == groupInfo, r == "*":
-		case !strings.HasPrefix(r, "/"), star >= 0 && star != len(r)-1:
+		case r == groupInference, r == groupManagement, r == groupInfo, r == groupPassthrough, r == "*":
+		case passes && !dataplane.IsPassed(path):
+			prefixes := dataplane.PassedPrefixes()
 			return fault.Field(fmt.Sprintf("%s[%d]", param, i), "invalid_value",
-				"A route is a path such as /key/info, the beginning of one and a star such as /key/*, or one of %s, %s and %s.", groupInference, groupManagement, groupInfo)
+				"A route behind %s is below one of %s, such as %s/openai_passthrough/v1/files*.", prefixPassthrough, strings.Join(prefixes[:], ", "), prefixPassthrough)
+		case !passes && !strings.HasPrefix(r, "/"), star >= 0 && star != len(r)-1:
+			return fault.Field(fmt.Sprintf("%s[%d]", param, i), "invalid_value",
+				"A route is a path such as /key/info, the beginning of one and a star such as /key/*, one of %s, %s, %s and %s, or %s before a path of a provider.",
+				groupInference, groupManagement, groupInfo, groupPassthrough, prefixPassthrough)
 		}
 	}
 	return nil
@@ -75,9 +89,27 @@ func (r Routes) Has(method, path string) bool {
 	return len(r.List) == 0 || slices.ContainsFunc(r.List, func(e string) bool { return names(e, path) })
 }
 
+// Passes reports whether the routes include a path of a provider that the gateway does not serve itself.
+func (r Routes) Passes(path string) bool {
+	return r.Infers() && slices.ContainsFunc(r.List, func(e string) bool { return isPassthrough(e) && names(e, path) })
+}
+
+// PassesAny reports whether the routes include any such path.
+func (r Routes) PassesAny() bool { return r.Infers() && slices.ContainsFunc(r.List, isPassthrough) }
+
+// isPassthrough reports whether an element of a list of routes is about paths that the gateway does not serve itself.
+func isPassthrough(element string) bool {
+	return element == groupPassthrough || strings.HasPrefix(element, prefixPassthrough)
+}
+
 // names reports whether an element of a list of routes names a path.
 func names(element, path string) bool {
+	if of, ok := strings.CutPrefix(element, prefixPassthrough); ok {
+		return dataplane.IsPassed(path) && names(of, path)
+	}
 	switch element {
+	case groupPassthrough:
+		return dataplane.IsPassed(path)
 	case groupInference:
 		return dataplane.IsInference(path)
 	case groupManagement:
@@ -99,7 +131,27 @@ func (r Routes) Manages() bool { return r.Type != TypeInference }
 
 // InfersWithin reports whether all inference that r has is in o.
 func (r Routes) InfersWithin(o Routes) bool {
-	return !r.Infers() || !r.touches(dataplane.IsInference, groupInference) || o.Infers() && r.listed(o, groupInference)
+	if !r.Infers() || !r.touches(dataplane.IsInference, groupInference, groupPassthrough) {
+		return true
+	}
+	return o.Infers() && r.passesWithin(o) && r.listed(o, groupInference)
+}
+
+// passesWithin reports whether o includes all paths that only r's elements about them include.
+func (r Routes) passesWithin(o Routes) bool {
+	return !slices.ContainsFunc(r.List, func(e string) bool {
+		return isPassthrough(e) && !slices.ContainsFunc(o.List, func(outer string) bool { return includesPassed(outer, e) })
+	})
+}
+
+// includesPassed is includes for an element about paths that the gateway does not serve itself.
+func includesPassed(outer, e string) bool {
+	if outer == groupPassthrough || outer == e {
+		return true
+	}
+	of, ok := strings.CutPrefix(outer, prefixPassthrough)
+	prefix, star := strings.CutSuffix(of, "*")
+	return ok && star && e != groupPassthrough && strings.HasPrefix(strings.TrimSuffix(strings.TrimPrefix(e, prefixPassthrough), "*"), prefix)
 }
 
 // ManagesWithin reports whether all management that r has is in o, but for what
@@ -118,6 +170,8 @@ func (r Routes) touches(in func(path string) bool, groups ...string) bool {
 		switch {
 		case e == groupInference, e == groupManagement, e == groupInfo:
 			return slices.Contains(groups, e)
+		case isPassthrough(e):
+			return slices.Contains(groups, groupPassthrough)
 		case strings.HasSuffix(e, "*"):
 			return true
 		}
@@ -141,6 +195,12 @@ func (r Routes) listed(o Routes, class string) bool {
 func includes(outer, e, class string) bool {
 	if outer == class || outer == e {
 		return true
+	}
+	switch {
+	case isPassthrough(e):
+		return class != groupInference || includesPassed(outer, e)
+	case isPassthrough(outer):
+		return false
 	}
 	group := e == groupInference || e == groupManagement || e == groupInfo
 	prefix, star := strings.CutSuffix(outer, "*")

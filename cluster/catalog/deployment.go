@@ -78,7 +78,12 @@ func (c *Catalog) PicturePrices(d *Deployment, of price.Picture) *price.Prices {
 // to the same address, with the same credentials. What the provider stores for one of them, the
 // other has too.
 func (d *Deployment) SharesAccount(other *Deployment) bool {
-	return d.Provider == other.Provider && d.Endpoint == other.Endpoint && d.BasePath == other.BasePath && d.Cloud.Equal(other.Cloud) &&
+	return d.BasePath == other.BasePath && d.SharesCredentials(other)
+}
+
+// SharesCredentials is SharesAccount whatever the paths of the addresses are.
+func (d *Deployment) SharesCredentials(other *Deployment) bool {
+	return d.Provider == other.Provider && d.Endpoint == other.Endpoint && d.Cloud.Equal(other.Cloud) &&
 		d.APIKey.Equal(other.APIKey.Reveal()) && slices.EqualFunc(d.ExtraHeaders, other.ExtraHeaders, func(a, b Header) bool {
 		return a.Name == b.Name && a.Value.Equal(b.Value.Reveal())
 	})

@@ -42,12 +42,18 @@ const promptVersion = 6
 // reader would not name them, and what they found would have no record.
 const guardrailVersion = 7
 
+// passthroughVersion is the version of an intent or event of a request that was passed on unread. The audit record of an
+// older reader would not name it, and would take its usage for an estimate.
+const passthroughVersion = 8
+
 // intentVersion is the version of an intent. Intents of older versions contain the fields of
 // the attempt directly, with other numbers: see olderIntent.
 const intentVersion = 4
 
 func versionOf(m *clusterv1.UsageEvent) uint32 {
 	switch {
+	case m.GetPassthrough() != nil:
+		return passthroughVersion
 	case len(m.GetGuardrails()) > 0, len(m.GetViolations()) > 0:
 		return guardrailVersion
 	case m.GetPromptId() != "":

@@ -68,7 +68,11 @@ type Notice struct {
 
 // crashed returns the event of an attempt that was in flight when the gateway died.
 func crashed(a *usage.Attempt) Event {
-	return Event{Attempt: *a, Result: usage.Result{
+	e := Event{Attempt: *a, Result: usage.Result{
 		End: a.Start, Outcome: Crashed, ErrorCode: CodeCrashed, Source: usage.Estimated, FallbackCount: max(a.Number-1, 0),
 	}}
+	if a.Passed != (usage.Passed{}) {
+		e.Source = usage.Unpriced
+	}
+	return e
 }

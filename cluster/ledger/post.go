@@ -24,10 +24,11 @@ const CodeGap = "usage_gap"
 // parents, or its audit record has the course of the request. In version 3 the end user belongs
 // to an organization. In version 4 the cost counts at the accounts of a user who does not own
 // the key. In version 5 the gateway may have measured the usage. In version 6 the audit record names
-// the prompt. In version 7 the audit log names the guardrails and what they found.
+// the prompt. In version 7 the audit log names the guardrails and what they found. In version
+// 8 it names a request that was passed on unread.
 const (
 	firstVersion = 1
-	lastVersion  = 7
+	lastVersion  = 8
 )
 
 // Post posts a run of events of one node, except those already posted. at is the time of the

@@ -180,7 +180,7 @@ func TestPostToUserWhoBoundsTheKey(t *testing.T) {
 func TestEventOfANewerVersion(t *testing.T) {
 	s := open(t)
 	e := attempt(1, 1)
-	e.Version = 8
+	e.Version = 9
 	tx := s.NewTx()
 	defer tx.Close()
 	if _, f := ledger.Post(tx, run(t, "n1", 1, e), day0()); f == nil || f.Kind != fault.Internal {

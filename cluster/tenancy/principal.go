@@ -101,6 +101,13 @@ func (p Principal) MayUse(method, path string) error {
 	return &fault.Error{Kind: fault.Denied, Code: "route_not_allowed", Detail: "This API key is not for that route. Use another one, or ask the gateway's administrator."}
 }
 
+// Passes reports whether the key may use a path of a provider that the gateway does not serve itself. Only a key whose
+// allowed routes say so may.
+func (p Principal) Passes(path string) bool { return p.key != nil && p.key.Routes().Passes(path) }
+
+// PassesAny reports whether the key may use any such path.
+func (p Principal) PassesAny() bool { return p.key != nil && p.key.Routes().PassesAny() }
+
 // Tags returns the tags of the key and of its team, each once. It is nil for none.
 func (p Principal) Tags() []string {
 	switch {

@@ -40,6 +40,7 @@ type Attempt struct {
 	Charges      []Charge // the bounds by which the request was admitted
 	Steps        Steps    // before this attempt
 	Prompt       Prompt   // that the request was composed with
+	Passed       Passed   // the request itself, if nothing here has read it
 
 	Start time.Time
 	// OwnClock is set by the journal: the times are those of the node's clock, because the
@@ -58,6 +59,14 @@ type Prompt struct {
 	ID      string
 	Version uint32
 	Label   string // by which the version was found; empty if the request named it or got the latest
+}
+
+// Passed is a request to a path of a provider that the gateway does not serve itself: it was passed on unread, and has no
+// price. The zero value is none.
+type Passed struct {
+	Method string
+	Path   string // without its query
+	Bytes  int64  // of its body
 }
 
 // Steps counts the steps of a request before an attempt.
@@ -124,10 +133,19 @@ func (e *Encoder) Attempt(m *clusterv1.UsageEvent, a *Attempt) {
 	m.Charges = e.encodeCharges(a.Charges)
 	m.CountedApart, m.Retries, m.FallbacksTaken = a.Steps.Counted, int64(a.Steps.Retries), int64(a.Steps.Fallbacks)
 	m.PromptId, m.PromptVersion, m.PromptLabel = Text(a.Prompt.ID), a.Prompt.Version, Text(a.Prompt.Label)
+	m.Passthrough = encodePassed(&a.Passed)
 	m.StartUnixNano = nanos(a.Start)
 	m.OwnClock, m.NotBeforeUnixNano = a.OwnClock, nanos(a.NotBefore)
 	m.Tokens = e.encodeTokens(&a.Tokens)
 	m.CostPico = int64(a.Cost)
+}
+
+// encodePassed returns a request that was passed on for records; nil for none.
+func encodePassed(p *Passed) *clusterv1.Passthrough {
+	if *p == (Passed{}) {
+		return nil
+	}
+	return &clusterv1.Passthrough{Method: Text(p.Method), Path: Text(p.Path), Bytes: p.Bytes}
 }
 
 // Decode replaces a by the attempt that m describes.
@@ -143,6 +161,7 @@ func (a *Attempt) Decode(m *clusterv1.UsageEvent) {
 		Actor: m.GetActor(), Charges: decodeCharges(m.GetCharges()),
 		Steps:  Steps{Counted: m.GetCountedApart(), Retries: int(m.GetRetries()), Fallbacks: int(m.GetFallbacksTaken())},
 		Prompt: Prompt{ID: m.GetPromptId(), Version: m.GetPromptVersion(), Label: m.GetPromptLabel()},
+		Passed: Passed{Method: m.GetPassthrough().GetMethod(), Path: m.GetPassthrough().GetPath(), Bytes: m.GetPassthrough().GetBytes()},
 		Start:  instant(m.GetStartUnixNano()), OwnClock: m.GetOwnClock(), NotBefore: instant(m.GetNotBeforeUnixNano()),
 		Tokens: decodeTokens(m.GetTokens()), Cost: money.Pico(m.GetCostPico()),
 	}

@@ -56,7 +56,9 @@ type Result struct {
 	// what they found; only in the last event of a request.
 	Guardrails []string
 	Violations []Violation
-	Final      bool // the last event of its request
+	// PassedBytes is the length of the response to a request that was passed on unread, as far as it came.
+	PassedBytes int64
+	Final       bool // the last event of its request
 }
 
 // Failure is the cause of one failed attempt. It contains no text of the request or of a
@@ -92,6 +94,7 @@ func (e *Encoder) Result(m *clusterv1.UsageEvent, r *Result) {
 		m.Guardrails = append(m.Guardrails, Text(name))
 	}
 	m.Violations = encodeViolations(m.Violations[:0], r.Violations)
+	m.PassthroughResponseBytes = r.PassedBytes
 	m.Final = r.Final
 }
 
@@ -103,7 +106,7 @@ func (r *Result) Decode(m *clusterv1.UsageEvent) {
 		ErrorCode: m.GetErrorCode(), FinishReason: m.GetFinishReason(), Source: decodeSource(m.GetSource()),
 		FallbackCount: int(m.GetFallbackCount()), ServiceTier: m.GetServiceTier(), UsageCapped: m.GetUsageCapped(),
 		ClientStatus: int(m.GetClientStatus()), Failures: decodeFailures(m.GetFailures()),
-		Guardrails: m.GetGuardrails(), Violations: decodeViolations(m.GetViolations()), Final: m.GetFinal(),
+		Guardrails: m.GetGuardrails(), Violations: decodeViolations(m.GetViolations()), PassedBytes: m.GetPassthroughResponseBytes(), Final: m.GetFinal(),
 	}
 }
 
@@ -152,6 +155,8 @@ func encodeSource(s Source) clusterv1.UsageSource {
 		return clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED
 	case Measured:
 		return clusterv1.UsageSource_USAGE_SOURCE_MEASURED
+	case Unpriced:
+		return clusterv1.UsageSource_USAGE_SOURCE_UNPRICED
 	}
 	return clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED
 }
@@ -166,6 +171,8 @@ func decodeSource(s clusterv1.UsageSource) Source {
 		return Provider
 	case clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
 		return Measured
+	case clusterv1.UsageSource_USAGE_SOURCE_UNPRICED:
+		return Unpriced
 	case clusterv1.UsageSource_USAGE_SOURCE_ESTIMATED, clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
 	}
 	return Estimated

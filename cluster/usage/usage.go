@@ -34,6 +34,7 @@ const (
 	Provider                // the provider reported them
 	Estimated               // counted here with a tokenizer, or taken from the intent
 	Measured                // counted here exactly, in the unit of the price: characters of the request, the length of its sound
+	Unpriced                // nothing here has read the request: there are no counts, and the provider may charge for it
 )
 
 // String returns the name in the API.
@@ -45,6 +46,8 @@ func (s Source) String() string {
 		return "estimated"
 	case Measured:
 		return "measured"
+	case Unpriced:
+		return "unpriced"
 	case None:
 		return "none"
 	}

@@ -93,11 +93,26 @@ func attempted(e *clusterv1.UsageEvent) *clusterv1.AuditEvent {
 	d.Integer("fallbacks", e.GetFallbacksTaken())
 	d.Text("model_group", e.GetGroup())
 	d.Text("outcome", outcomeName(e.GetOutcome()))
+	addPassthrough(&d, e)
 	d.Integer("retries", e.GetRetries())
 	d.Integer("status", e.GetStatus())
 	d.Text("usage_source", sourceName(e.GetSource()))
 	out.DetailsJson = d.Object()
 	return out
+}
+
+// addPassthrough adds a request that was passed on unread.
+func addPassthrough(d *event.Details, e *clusterv1.UsageEvent) {
+	p := e.GetPassthrough()
+	if p == nil {
+		return
+	}
+	one := event.Details{}
+	one.Text("method", p.GetMethod())
+	one.Text("path", p.GetPath())
+	one.Integer("request_bytes", p.GetBytes())
+	one.Integer("response_bytes", e.GetPassthroughResponseBytes())
+	d.Raw("passthrough", one.Object())
 }
 
 // triggers reports whether an event has a record of what guardrails found besides its own. A request has
@@ -277,6 +292,8 @@ func sourceName(s clusterv1.UsageSource) string {
 		return "estimated"
 	case clusterv1.UsageSource_USAGE_SOURCE_MEASURED:
 		return "measured"
+	case clusterv1.UsageSource_USAGE_SOURCE_UNPRICED:
+		return "unpriced"
 	case clusterv1.UsageSource_USAGE_SOURCE_UNSPECIFIED:
 	}
 	return ""

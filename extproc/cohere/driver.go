@@ -2,7 +2,6 @@ package cohere
 
 import (
 	"net/http"
-	"strings"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/vault"
@@ -52,13 +51,12 @@ func (Driver) Address(t driver.Target, op driver.Operation) (driver.Call, error)
 	if path == "" {
 		return driver.Call{}, driver.NotServed(vendor)
 	}
-	base := strings.TrimRight(t.BasePath, "/")
-	for _, end := range [...]string{"/v2/chat", "/v2/rerank", "/v2/embed", "/compatibility/v1", "/v1", "/v2"} {
-		if before, ok := strings.CutSuffix(base, end); ok {
-			base = before
-			break
-		}
-	}
+	return Driver{}.PassThrough(t, path)
+}
+
+// PassThrough returns the path behind the address without its version, with the deployment's key.
+func (Driver) PassThrough(t driver.Target, path string) (driver.Call, error) {
+	base := driver.RootOf(t.BasePath, "/v2/chat", "/v2/rerank", "/v2/embed", "/compatibility/v1", "/v1", "/v2")
 	var headers []driver.Header
 	if !t.APIKey.IsEmpty() {
 		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})

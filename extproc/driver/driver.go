@@ -171,6 +171,9 @@ const (
 	ConverseCount  Endpoint = "/count-tokens"
 )
 
+// Passed stands for the paths of a provider that the gateway does not serve itself. No driver serves it; see Through.
+const Passed Endpoint = "passed"
+
 // IsChat reports whether requests of the endpoint are chats, which can be translated.
 func (e Endpoint) IsChat() bool {
 	return e == Chat || e == Messages || e == Responses || e == Contents || e == Converse

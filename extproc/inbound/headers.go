@@ -13,6 +13,7 @@ import (
 // Headers is what the pipeline reads of the caller's headers.
 type Headers struct {
 	Credentials   credential.Presented
+	Method        string
 	Path          string // without its query
 	Query         string // without the question mark; empty if there is none
 	ContentType   string
@@ -27,6 +28,7 @@ type Headers struct {
 	PromptLabel   string
 	PromptVersion string
 	GuardrailID   string
+	Model         string // x-gateway-model: whose account a request that is passed on unread uses
 	Debug         string // x-gateway-debug
 	Address       string // of the client
 	UserAgent     string
@@ -92,6 +94,9 @@ const maxVendorHeaders = 40
 // HeaderDebug requests, and reports, why attempts of a request failed.
 const HeaderDebug = "x-gateway-debug"
 
+// HeaderModel names a model, or the id of a deployment, whose account a request that is passed on unread uses.
+const HeaderModel = "x-gateway-model"
+
 // Undeclared is the length of a body that has no content-length.
 const Undeclared = -1
 
@@ -103,6 +108,8 @@ func (in *Headers) Add(name, value []byte) {
 		if in.Path, in.Query = string(path), string(query); strings.Contains(in.Query, credential.QueryGoogle+"=") && dataplane.Language(in.Path) == googleLanguage {
 			in.Credentials.AddQuery(in.Query)
 		}
+	case ":method":
+		in.Method = string(value)
 	case credential.HeaderAuthorization:
 		in.Credentials.Add(credential.HeaderAuthorization, string(value))
 	case credential.HeaderAnthropic:
@@ -207,5 +214,7 @@ func (in *Headers) addOption(name, value []byte) {
 		in.PromptVersion = string(value)
 	case "x-gateway-guardrail-id":
 		in.GuardrailID = string(value)
+	case HeaderModel:
+		in.Model = string(value)
 	}
 }

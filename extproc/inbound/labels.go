@@ -142,3 +142,14 @@ func (r *reader) addTag(tag string) {
 		r.to.Tags = append(r.to.Tags, tag)
 	}
 }
+
+// MergedTags adds the tags of a key to those of a request. They always count, and once if the
+// request names them too.
+func MergedTags(tags, more []string) []string {
+	for _, tag := range more {
+		if tag = TruncatedLabel(tag); !slices.Contains(tags, tag) {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}

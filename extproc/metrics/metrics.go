@@ -60,6 +60,7 @@ type labelKey struct {
 	outcome    usage.Outcome
 	code       string
 	model      string // as in the response
+	operation  string
 }
 
 // Overhead has the labels of the time that the gateway spends on a request. The zero value has
@@ -181,12 +182,16 @@ func (m *Metrics) Local(ctx context.Context, group id.ModelName) {
 }
 
 func (m *Metrics) label(r Request, e *journal.Event) *labels {
-	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, r.Model}
+	name := "chat"
+	if e.Passed != (usage.Passed{}) {
+		name = e.CallType
+	}
+	key := labelKey{e.Deployment, e.Outcome, e.ErrorCode, r.Model, name}
 	if l, ok := m.labels.Load(key); ok {
 		return l.(*labels)
 	}
 	base := []attribute.KeyValue{
-		attribute.String("gen_ai.operation.name", "chat"),
+		attribute.String("gen_ai.operation.name", name),
 		attribute.String("gen_ai.provider.name", e.Provider),
 		attribute.String("gen_ai.request.model", string(r.Group)),
 		attribute.String("gateway.deployment.id", string(e.Deployment)),

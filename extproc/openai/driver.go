@@ -90,11 +90,15 @@ func (d Driver) Address(t driver.Target, op driver.Operation) (driver.Call, erro
 	if d.UnderV1 && !strings.Contains(base+"/", "/v1/") {
 		base += "/v1"
 	}
-	var headers []driver.Header
-	if !t.APIKey.IsEmpty() {
-		headers = append(headers, driver.Header{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())})
+	return driver.Call{Path: driver.EndpointPath(base, d.Called(t, op.Endpoint)), Headers: driver.WithHeaders(credential(t), t.Headers)}, nil
+}
+
+// credential returns the header with the deployment's key; none without one.
+func credential(t driver.Target) []driver.Header {
+	if t.APIKey.IsEmpty() {
+		return nil
 	}
-	return driver.Call{Path: driver.EndpointPath(base, d.Called(t, op.Endpoint)), Headers: driver.WithHeaders(headers, t.Headers)}, nil
+	return []driver.Header{{Name: "authorization", Value: vault.NewSecret("Bearer " + t.APIKey.Reveal())}}
 }
 
 // Classify reads errors of OpenAI's shape.

@@ -13,6 +13,9 @@ import (
 // Unknown is the error for a path that no operation has. It lists those of the provider whose form the path has.
 func Unknown(path string) *fault.Error {
 	e := fault.New(fault.NotFound, "unsupported_endpoint", "The gateway does not support this path. %s", cmp.Or(dataplane.Supported(path), "GET /openapi.json lists those that exist."))
+	if dataplane.IsPassed(path) {
+		e.Detail += " An API key whose allowed_routes has passthrough_routes can use it at the provider."
+	}
 	e.Details = map[string]any{"supported": dataplane.Known(path)}
 	return e
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/modelgateway/modelgateway/cluster/catalog"
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/inject"
 	"github.com/modelgateway/modelgateway/cluster/price"
@@ -18,7 +17,6 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/message"
-	"github.com/modelgateway/modelgateway/extproc/provider"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
@@ -59,12 +57,15 @@ func (p *Pipeline) dispatch(ctx context.Context, x *Exchange) (*message.Edit, er
 func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	a := &x.Plan[i]
 	d := a.Deployment
-	t := target(a.Provider, d, x.Options.DropParams)
+	t := a.Provider.Target(d, x.Options.DropParams)
 	if p.deps.Token != nil {
 		var err error
 		if t.Token, err = p.deps.Token(d); err != nil {
 			return nil, err
 		}
+	}
+	if x.op.Passes() {
+		return p.passLocked(x, a, t)
 	}
 	m := &message.Edit{Replace: true}
 	var to driver.Rewritten
@@ -102,15 +103,22 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 	if err := p.sign(a, &call, m, t); err != nil {
 		return nil, err
 	}
+	x.setHead(m, a, &call, cmp.Or(to.Media, x.requestType()))
+	return m, nil
+}
+
+// setHead sets the headers of an attempt's request, and removes what its provider does not get. media is the type of a
+// body that is not the caller's.
+func (x *Exchange) setHead(m *message.Edit, a *Attempt, call *driver.Call, media string) {
 	m.Set = append(make([]message.Header, 0, len(call.Headers)+12),
 		message.Header{Name: ":path", Value: call.Path},
 		message.Header{Name: headerRequestID, Value: string(x.ID)}, // the one that the caller, the log and the audit log have
-		message.Header{Name: ":authority", Value: d.Endpoint.Authority()},
+		message.Header{Name: ":authority", Value: a.Deployment.Endpoint.Authority()},
 		message.Header{Name: "accept-encoding", Value: "identity"})
 	if m.Replace {
 		m.Set = append(m.Set,
 			message.Header{Name: "content-length", Value: strconv.Itoa(m.Length())},
-			message.Header{Name: "content-type", Value: cmp.Or(to.Media, x.requestType())})
+			message.Header{Name: "content-type", Value: media})
 	}
 	m.Set = x.appendVendor(m.Set, a)
 	for _, h := range call.Headers {
@@ -119,8 +127,7 @@ func (p *Pipeline) prepareLocked(x *Exchange, i int) (*message.Edit, error) {
 		}
 	}
 	m.Set = x.Inbound.Trace.Headers(m.Set)
-	m.Remove = x.headersToRemove(m.Set)
-	return m, nil
+	m.Remove = x.Inbound.ToRemove(m.Set)
 }
 
 // sign signs a call whose provider wants its requests signed, over the final path and body.
@@ -221,54 +228,6 @@ func (p *Pipeline) splices(x *Exchange, a *Attempt, t driver.Target) []splice.Ed
 	return edits
 }
 
-// target is a deployment as its driver sees it.
-func target(p *provider.Provider, d *catalog.Deployment, dropParams bool) driver.Target {
-	t := driver.Target{
-		Deployment:      string(d.ID),
-		Model:           d.Model,
-		BasePath:        d.BasePath,
-		APIKey:          d.APIKey,
-		Settings:        d.Cloud,
-		MaxOutputTokens: d.MaxOutputTokens,
-		DropParams:      d.DropParams || dropParams, API: driver.API(d.API),
-	}
-	if p.Features != nil {
-		t.Features = p.Features(cmp.Or(d.BaseModel, d.Model))
-	}
-	for _, h := range d.ExtraHeaders {
-		t.Headers = append(t.Headers, driver.Header{Name: h.Name, Value: h.Value})
-	}
-	return t
-}
-
-// credentialHeaders are the headers in which providers take a credential or the
-// version of their API. An attempt removes those that it does not set: they may be left
-// from the attempt before it.
-func credentialHeaders() [12]string {
-	return [12]string{
-		"authorization", "x-api-key", "api-key", "x-goog-api-key", "xi-api-key", "anthropic-version", "anthropic-beta", "openai-organization", "openai-project",
-		"x-amz-date", "x-amz-security-token", "x-amz-content-sha256",
-	}
-}
-
-// headersToRemove returns the caller's headers that providers do not get, and the headers
-// of an earlier attempt that this one does not set.
-func (x *Exchange) headersToRemove(set []message.Header) []string {
-	credentials := credentialHeaders()
-	out := make([]string, 0, len(x.Inbound.Private)+len(credentials)+len(x.Inbound.Vendor))
-	for _, name := range credentials[:] {
-		if !message.Has(set, name) {
-			out = append(out, name)
-		}
-	}
-	for _, name := range x.Inbound.Private {
-		if !message.Has(set, name) {
-			out = append(out, name)
-		}
-	}
-	return out
-}
-
 // Alternatives reports whether the plan has more than one deployment.
 func (x *Exchange) Alternatives() bool {
 	for i := range x.Plan {
@@ -283,7 +242,7 @@ func (x *Exchange) Alternatives() bool {
 const backoffCap = 2 * time.Second
 
 // streams reports whether the response is expected in pieces.
-func (x *Exchange) streams() bool { return x.Facts.Stream || x.op.Speaks() }
+func (x *Exchange) streams() bool { return x.Facts.Stream || x.op.Speaks() || x.op.Passes() }
 
 // Total bounds the time of a response that is not streamed: every attempt, and the
 // pauses. It is 0 for a stream, which has no such bound.
@@ -337,6 +296,7 @@ func (x *Exchange) attempt(i int) usage.Attempt {
 		Actor:          x.Principal.Actor(),
 		Charges:        x.admission.Charges(),
 		Prompt:         x.prompt,
+		Passed:         x.passedRequest(),
 		Steps:          x.steps(i),
 		Start:          x.Start,
 	}

@@ -168,7 +168,7 @@ func (p *Pipeline) composeTarget(x *Exchange, model string) driver.Target {
 	group, _ := x.View.Catalog.Group(name)
 	for _, d := range group.Deployments {
 		if language, ok := p.language(x, d); ok && language == x.op.Language.Name() && p.providers[d.Provider] != nil {
-			return target(p.providers[d.Provider], d, x.Options.DropParams)
+			return p.providers[d.Provider].Target(d, x.Options.DropParams)
 		}
 	}
 	return driver.Target{Features: driver.Features{JSONSchema: true, AdaptiveThinking: true}}

@@ -8,6 +8,7 @@
 //	stage     | file         | phase                    | writes to the Exchange          | may reject as
 //	----------|--------------|--------------------------|---------------------------------|---------------------------
 //	identify  | identify.go  | request headers          | Principal                       | unauthenticated, denied
+//	permit    | unread.go    | "                        | -                               | denied, not_found, malformed
 //	media     | decode.go    | "                        | -                               | media_type
 //	debug     | whyfailed.go | "                        | -                               | malformed, denied
 //	parallel  | parallel.go  | "                        | counted in admission            | rate_limited
@@ -20,6 +21,8 @@
 //	guard     | guard.go     | "                        | Body, Facts, guardrails         | blocked, malformed, too_large, unavailable
 //	route     | route.go     | "                        | Group, Plan, bounds             | not_found, unavailable, denied
 //	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget, unavailable
+//	choose    | unread.go    | a body that nobody reads | Options, Model, Group, Plan    | not_found, denied, unavailable
+//	admit     | admit.go     | "                        | admission                       | rate_limited, over_budget
 //	dispatch  | attempt.go   | "; again per later try   | intents, the provider's request | malformed, unsupported
 //	receive   | receive.go   | response headers         | Tries, Status; chooses the list | never
 //	accept    | receive.go   | a whole response         | -                               | upstream
@@ -31,6 +34,8 @@
 //	accept    | receive.go   | the head of a stream     | -                               | upstream
 //	record    | receive.go   | "                        | - (waits for the intents)       | unavailable
 //	address   | receive.go   | "                        | response: headers               | never
+//	record    | receive.go   | a head, likewise         | - (waits for the intents)       | unavailable
+//	head      | unread.go    | "                        | response: headers               | never
 //	record    | receive.go   | the end of a stream      | usage events                    | unavailable
 //	explain   | failure.go   | a failure                | response: error                 | never
 //	record    | receive.go   | "                        | usage events                    | unavailable

@@ -11,6 +11,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/journal"
 	"github.com/modelgateway/modelgateway/cluster/tenancy"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/envoy/contract"
 	"github.com/modelgateway/modelgateway/extproc/admission"
 	"github.com/modelgateway/modelgateway/extproc/attempt"
@@ -39,6 +40,7 @@ type Exchange struct {
 	View      *cluster.View
 	Inbound   inbound.Headers
 	op        *operation.Operation // set when its headers have come; nil for a path without an operation
+	passed    dataplane.Passed     // of a request that is passed on unread; set with op
 	reframed  bool                 // the caller's stream has another framing than server-sent events; set with op
 	Body      []byte               // the caller's; valid until the exchange ends
 	Facts     splice.Request

@@ -57,7 +57,7 @@ func (p *Pipeline) fail(ctx context.Context, x *Exchange) *fault.Error {
 	case !f.Retryable && !f.CoolDown:
 		return f.Fault() // the caller's error: every deployment would report it
 	}
-	return p.exhausted(x, f)
+	return attempt.Exhausted(x.tried(), f, x.View.Catalog.Settings().RetryAfter)
 }
 
 // unusable returns the error for a good status without a valid response.
@@ -95,7 +95,9 @@ func (x *Exchange) reportBroken(f *wire.Failure, generated []byte) {
 // classify turns an error response into a Failure.
 func (p *Pipeline) classify(x *Exchange, h *reply.Head, body []byte) *wire.Failure {
 	if h.Status == contract.StatusNext {
-		return x.checkedFailure()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		return x.mu.failures.Of(x.lastIndex()).Checked()
 	}
 	if !h.Local {
 		return x.last().Provider.Driver.Classify(h.Status, h.Value, body)
@@ -104,11 +106,7 @@ func (p *Pipeline) classify(x *Exchange, h *reply.Head, body []byte) *wire.Failu
 		e := strategy.AtLimit()
 		return &wire.Failure{Kind: e.Kind, Code: e.Code, Message: e.Detail, RetryAfter: e.RetryAfter}
 	}
-	f := &wire.Failure{Kind: fault.Upstream, Code: "upstream_unreachable", Message: "The provider could not be reached, or broke off before it answered.", Retryable: true, CoolDown: true}
-	if h.Expired {
-		f.Kind, f.Code, f.Message = fault.Timeout, "upstream_timeout", "The provider did not answer in time."
-	}
-	return f
+	return attempt.Unanswered(h.Expired)
 }
 
 // withoutSlot reports whether the last attempt was not sent because its deployment was
@@ -120,18 +118,6 @@ func (x *Exchange) withoutSlot() bool {
 	return t.Cause == cause.NotSent && t.Kind == fault.RateLimited
 }
 
-// checkedFailure returns why a Check filter removed a response that no other attempt
-// followed. The provider's own text was lost with the response.
-func (x *Exchange) checkedFailure() *wire.Failure {
-	x.mu.Lock()
-	t := *x.mu.failures.Of(x.lastIndex())
-	x.mu.Unlock()
-	if t.Kind == fault.Blocked {
-		return &wire.Failure{Status: t.Status, Kind: t.Kind, Code: t.Code, Message: "The provider's content filter refused the request or its answer.", ContentFilter: true}
-	}
-	return &wire.Failure{Status: t.Status, Kind: fault.Upstream, Code: t.Code, Message: "The provider failed.", Retryable: true, CoolDown: true}
-}
-
 // codeOf returns the error code of an event: the code that the caller gets. It is never
 // empty: an empty code means success.
 func codeOf(e *fault.Error) string {
@@ -141,42 +127,13 @@ func codeOf(e *fault.Error) string {
 	return e.Kind.Code()
 }
 
-// exhausted is the error for a request whose attempts have all failed.
-func (p *Pipeline) exhausted(x *Exchange, f *wire.Failure) *fault.Error {
-	attempts := x.attempts()
-	e := &fault.Error{
-		Kind: fault.Unavailable, Type: "upstream_error", Code: "all_deployments_failed",
-		Detail:     "Every deployment that could serve this request failed; try again later.",
-		RetryAfter: max(f.RetryAfter, x.View.Catalog.Settings().RetryAfter),
-		Details:    map[string]any{"attempts": attempts},
-	}
-	switch {
-	case len(attempts) > 1:
-	case f.Kind == fault.Timeout:
-		e.Kind, e.Type, e.Code = fault.Timeout, "", "upstream_timeout"
-		e.Detail = "The provider did not answer in time."
-	case f.Status == 401 || f.Status == 403:
-		e.Code = "upstream_auth_error"
-		e.Detail = "The provider refused the gateway's credential; the operator must look at the deployment."
-	}
-	return e
-}
-
-// attempts lists what was tried, for the caller.
-func (x *Exchange) attempts() []map[string]any {
+// tried lists the attempts, for the caller.
+func (x *Exchange) tried() []map[string]any {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	out := make([]map[string]any, 0, x.lastIndex()+1)
 	for i := range x.lastIndex() + 1 {
-		t := x.mu.failures.Of(i)
-		row := map[string]any{"deployment_id": string(x.Plan[i].Deployment.ID), "status": nil, "code": codeUnknown}
-		if t.Known {
-			row["code"] = t.Code
-			if t.Status != 0 {
-				row["status"] = t.Status
-			}
-		}
-		out = append(out, row)
+		out = append(out, x.mu.failures.Of(i).Tried(x.Plan[i].Deployment.ID))
 	}
 	return out
 }
@@ -201,12 +158,12 @@ func (p *Pipeline) coolDownAfter(x *Exchange, i int, t attempt.Failure) {
 // coolDown records a failure of attempt i, and puts its deployment into cooldown if another
 // one can replace it.
 func (p *Pipeline) coolDown(x *Exchange, i int, f *wire.Failure) {
-	if !f.CoolDown || x.lacksEndpoint(i, f.Status) || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
+	if !f.CoolDown || x.op.Passes() || x.lacksEndpoint(i, f.Status) || (!x.Alternatives() && len(x.Group.Deployments) == 1) {
 		return
 	}
 	s := x.View.Catalog.Settings()
 	d, reason := x.Plan[i].Deployment, attempt.CooldownReason(f.Status, f.Kind)
-	if reason == cooldown.TimedOut && x.shortensTimeout(d, s) {
+	if reason == cooldown.TimedOut && x.timeout().Shortens(d, s) {
 		return // the caller chose a short timeout: one key must not make a model unavailable to all
 	}
 	p.deps.Cooldown.Fail(d.ID, cooldown.Failure{

@@ -1,9 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"net/http"
-	"slices"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/id"
@@ -17,7 +17,7 @@ func (p *Pipeline) identify(_ context.Context, x *Exchange) error {
 		return err
 	}
 	x.Principal = principal
-	return principal.MayUse(http.MethodPost, x.Inbound.Path)
+	return principal.MayUse(cmp.Or(x.Inbound.Method, http.MethodPost), x.Inbound.Path)
 }
 
 // authorize checks that the caller, and the end user in the request, may use the model that
@@ -31,20 +31,9 @@ func (p *Pipeline) authorize(_ context.Context, x *Exchange) error {
 			Detail: "This API key may not use that model, or there is no model of that name.",
 		}
 	}
-	x.Options.Tags = merged(x.Options.Tags, x.Principal.Tags())
+	x.Options.Tags = inbound.MergedTags(x.Options.Tags, x.Principal.Tags())
 	if x.Options.Customer == "" {
 		return nil
 	}
 	return x.View.Keys.CheckCustomer(x.Principal.EndUser(x.Options.Customer), x.Model)
-}
-
-// merged adds the tags of a key to those of a request. They always count, and once if the
-// request names them too.
-func merged(tags, more []string) []string {
-	for _, tag := range more {
-		if tag = inbound.TruncatedLabel(tag); !slices.Contains(tags, tag) {
-			tags = append(tags, tag)
-		}
-	}
-	return tags
 }

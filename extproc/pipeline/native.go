@@ -13,6 +13,11 @@ import (
 func (p *Pipeline) match(x *Exchange) {
 	at := p.operations.At(x.Inbound.Path)
 	x.op, x.Facts.PathModel = at.Operation, at.Model
+	if x.op == nil || x.Inbound.Method != http.MethodPost && x.Inbound.Method != "" {
+		if op := p.matchPassed(x); op != nil {
+			x.op, x.Facts.PathModel = op, ""
+		}
+	}
 	if x.op != nil && x.op.PathStreams {
 		x.Facts.Streams, x.reframed = true, x.op.Reframe != nil && !operation.AsksForEvents(x.Inbound.Query)
 	}

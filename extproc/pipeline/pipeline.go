@@ -106,11 +106,14 @@ type Pipeline struct {
 	providers  map[string]*provider.Provider
 	variations map[string]*provider.Variation // by provider
 	operations operation.Table
+	passable   map[string]*operation.Operation // by prefix: requests that are passed on unread
 	composers  map[wire.Dialect]*compose.Language
 	entry      []stage // on the request's headers
 	stages     []stage // on its body
+	unread     []stage // on the body of a request that is passed on unread
 	whole      []stage // on a whole response
 	streamed   []stage // on the head of a stream
+	passedOn   []stage // on the head of a response that is passed on unread
 	finished   []stage // before the end of a stream leaves
 	failed     []stage // on a failure, and after a stage that stopped a response
 	admission  *admission.Controller
@@ -127,7 +130,7 @@ type stage struct {
 
 // NewPipeline returns a pipeline over deps.
 func NewPipeline(deps Deps) *Pipeline {
-	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), composers: compose.Languages()}
+	p := &Pipeline{deps: deps, providers: make(map[string]*provider.Provider), operations: operation.NewTable(), passable: operation.Passed(), composers: compose.Languages()}
 	p.notices = flood.Recorder{Journal: deps.Journal, Now: deps.Now}
 	p.admission = &admission.Controller{Budgets: deps.Budgets, Rates: deps.Rates, ThrottleFactor: deps.ThrottleFactor, MaxParallel: deps.Settings.MaxParallel}
 	p.sealer = &sealed.Sealer{Seal: deps.Seal, Open: deps.Open}
@@ -138,6 +141,7 @@ func NewPipeline(deps Deps) *Pipeline {
 	}
 	p.entry = []stage{
 		{"identify", p.identify}, // first: a caller without a key learns nothing about the rest
+		{"permit", p.permit},
 		{"media", p.media},
 		{"debug", p.debug},
 		{"parallel", p.parallel},
@@ -152,6 +156,14 @@ func NewPipeline(deps Deps) *Pipeline {
 		{"guard", p.guard}, // before route, which translates what is sent
 		{"route", p.route},
 		{"admit", p.admit}, // last: only a failed dispatch has to release its reservations
+	}
+	p.unread = []stage{
+		{"choose", p.choose},
+		{"admit", p.admit},
+	}
+	p.passedOn = []stage{ // then Relay passes the pieces on
+		{"record", p.record}, // the intents, and the settle of an empty response
+		{"head", p.head},
 	}
 	p.whole = []stage{
 		{"accept", p.accept},

@@ -69,6 +69,9 @@ func (p *Pipeline) Receive(ctx context.Context, x *Exchange, h reply.Head) (limi
 	if !h.Local {
 		x.Status = h.Status
 	}
+	if x.op.Passes() {
+		return p.receivePassed(ctx, x)
+	}
 	r.speech = x.restoresSpeech(r.head.Media)
 	r.inPieces = !r.speech && x.op.Streams(x.Facts.Stream, r.head.Media)
 	switch {

@@ -30,7 +30,7 @@ func (p *Pipeline) Begin(ctx context.Context, x *Exchange) error {
 	}
 	p.match(x)
 	err := p.run(ctx, x, p.entry)
-	if err == nil && x.Inbound.Empty {
+	if err == nil && x.Inbound.Empty && !x.op.Passes() {
 		err = errEmptyBody()
 	}
 	if err != nil {
@@ -47,7 +47,11 @@ func (p *Pipeline) Admit(ctx context.Context, x *Exchange) error {
 		err = x.Flight.Reach(length) // no more than is reserved, unless its bytes were not counted
 	}
 	if err == nil {
-		err = p.run(ctx, x, p.stages)
+		stages := p.stages
+		if x.op.Passes() {
+			stages = p.unread
+		}
+		err = p.run(ctx, x, stages)
 	}
 	return err
 }

@@ -166,7 +166,7 @@ func (p *Pipeline) language(x *Exchange, d *catalog.Deployment) (wire.Dialect, b
 			return "", true
 		}
 		s.by = d
-		t := target(of, d, false)
+		t := of.Target(d, false)
 		if s.language, s.ok = of.Driver.Serves(t, x.op.Endpoint); !s.ok && x.op.Endpoint == driver.Completions {
 			s.language, s.ok = of.Driver.Serves(t, driver.Chat)
 		}
@@ -268,7 +268,7 @@ func (p *Pipeline) setPlan(x *Exchange, plan []strategy.Attempt, settings catalo
 			return fault.New(fault.Internal, "", "no driver for provider %s", d.Provider)
 		}
 		language, _ := p.language(x, d)
-		x.Plan[i] = Attempt{Deployment: d, Provider: of, language: language, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout(d, settings)}
+		x.Plan[i] = Attempt{Deployment: d, Provider: of, language: language, Hop: plan[i].Hop, Target: plan[i].Target, Timeout: x.timeout().Of(d, settings)}
 	}
 	p.setVariants(x)
 	return nil
@@ -311,42 +311,11 @@ func (x *Exchange) checked(on catalog.RetryOn) bool {
 	return on.Has(catalog.RetryOnContentFilter)
 }
 
-// timeout returns how long one attempt may take: until its response's headers if it streams,
-// else until its whole response. The caller may shorten or lengthen it.
-func (x *Exchange) timeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
-	own := x.ownTimeout(d, s)
-	switch {
-	case x.Options.Timeout <= 0:
-		return own
-	case x.mayExceedLimits():
-		return x.Options.Timeout
-	}
-	return max(x.Options.Timeout, min(own, leastTimeout))
-}
-
-// leastTimeout is the shortest timeout that a caller may choose for an attempt. Each attempt
-// that times out is paid for, and a shorter timeout would produce only such attempts.
-const leastTimeout = time.Second
-
 // mayExceedLimits reports whether the caller may retry more often than num_retries, and set
-// timeouts below leastTimeout: only a proxy_admin, who may change those settings.
+// timeouts below a second: only a proxy_admin, who may change those settings.
 func (x *Exchange) mayExceedLimits() bool { return x.Principal.Role() == tenancy.RoleProxyAdmin }
 
-// shortensTimeout reports whether the caller gave an attempt less time than its deployment's
-// timeout.
-func (x *Exchange) shortensTimeout(d *catalog.Deployment, s catalog.RouterSettings) bool {
-	return x.Options.Timeout > 0 && x.timeout(d, s) < x.ownTimeout(d, s)
-}
-
-// ownTimeout returns how long one attempt may take unless the caller sets it.
-func (x *Exchange) ownTimeout(d *catalog.Deployment, s catalog.RouterSettings) time.Duration {
-	switch {
-	case x.streams() && d.StreamTimeout > 0:
-		return d.StreamTimeout
-	case d.Timeout > 0:
-		return d.Timeout
-	case x.streams() && s.StreamTimeout > 0:
-		return s.StreamTimeout
-	}
-	return s.Timeout
+// timeout returns how long attempts may take.
+func (x *Exchange) timeout() strategy.Timeout {
+	return strategy.Timeout{Asked: x.Options.Timeout, Streams: x.streams(), AnyShort: x.mayExceedLimits()}
 }

@@ -63,7 +63,10 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 	e.Tokens, e.Source = p.consumed(x, &o, failed[last])
 	e.UsageCapped = o.capped
 	e.Cost = x.cost(e.Tokens)
-	if o.Kind == journal.Success {
+	if x.op.Passes() {
+		e.PassedBytes = o.Bytes
+	}
+	if o.Kind == journal.Success && !x.op.Passes() { // which says nothing of a model
 		p.coolDownEarlier(x)
 		p.deps.Cooldown.Succeed(e.Deployment)
 	}
@@ -87,7 +90,7 @@ func (p *Pipeline) settle(ctx context.Context, x *Exchange, o Outcome) (*journal
 
 // Error codes of attempts without a better one.
 const (
-	codeUnknown       = "unknown"                     // no report says why it failed
+	codeUnknown       = attempt.CodeUnknown           // no report says why it failed
 	codeAllInCooldown = "all_deployments_in_cooldown" // no attempt was made: every deployment of the group is in cooldown
 )
 
@@ -136,6 +139,9 @@ func notSent(e journal.Event) journal.Event {
 // consumed returns the usage of the last attempt: as the provider reports it, within what is
 // possible, else as counted.
 func (p *Pipeline) consumed(x *Exchange, o *Outcome, t attempt.Failure) (found usage.Tokens, source usage.Source) {
+	if x.op.Passes() && (t.Reached || !t.Known) {
+		return usage.Tokens{}, usage.Unpriced
+	}
 	if !o.Usage.Known() && t.Free() { // no provider charges for it
 		return usage.Tokens{}, usage.None
 	}

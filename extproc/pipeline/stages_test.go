@@ -35,11 +35,11 @@ func TestDocListsTheStages(t *testing.T) {
 	// Envoy's own order.
 	p := NewPipeline(Deps{})
 	var want []string
-	for _, s := range slices.Concat(p.entry, p.stages) {
+	for _, s := range slices.Concat(p.entry, p.stages, p.unread) {
 		want = append(want, s.name)
 	}
 	want = append(want, "dispatch", "receive")
-	for _, s := range slices.Concat(p.whole, p.streamed, p.finished, p.failed) {
+	for _, s := range slices.Concat(p.whole, p.streamed, p.passedOn, p.finished, p.failed) {
 		want = append(want, s.name)
 	}
 	want = append(want, "settle")

@@ -82,6 +82,10 @@ func (p *Pipeline) Relay(x *Exchange) *Relay {
 	if s := x.speaker(); s != nil && x.response.head.Media == x.op.Stream {
 		r.speech = s.SpeechStream(x.original())
 	}
+	if x.op.Passes() {
+		r.raw, r.outcome.status = true, x.Status
+		return r
+	}
 	r.raw = x.rewritten() && r.speech == nil || x.sameDialect(a) && x.response.head.Media != x.op.Stream
 	p.openScreen(r)
 	if x.op.Speaks() && x.rewritten() {
@@ -181,8 +185,11 @@ func (r *Relay) last(ctx context.Context, chunk []byte) (out []byte, same bool) 
 	return r.taken()
 }
 
-// sound takes a piece of sound, which goes out unchanged.
+// sound takes a piece of sound, or of a response that nothing here reads, which goes out unchanged.
 func (r *Relay) sound(piece []byte) []byte {
+	if r.x.op.Passes() {
+		return piece
+	}
 	if len(piece) > 0 {
 		r.first()
 	}
@@ -444,6 +451,10 @@ func (r *Relay) finish() {
 	}
 	r.done = true
 	r.outcome.Kind, r.outcome.Code = journal.Success, ""
+	if r.x.op.Passes() {
+		passed := r.x.passedOutcome()
+		r.outcome.Kind, r.outcome.Code = passed.Kind, passed.Code
+	}
 	if r.speech != nil {
 		r.diverge()
 		r.out = r.speech.End(r.out)

@@ -61,7 +61,7 @@ func (p *Pipeline) takes(x *Exchange, d *catalog.Deployment) error {
 		}
 		return nil
 	}
-	t := target(of, d, x.Options.DropParams)
+	t := of.Target(d, x.Options.DropParams)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	by := takerOf(x, d, t, language)

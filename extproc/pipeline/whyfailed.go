@@ -20,6 +20,11 @@ import (
 
 // failureText adds the provider's error of attempt i to t.
 func (x *Exchange) failureText(t *attempt.Failure, i int, f *wire.Failure, generated []byte) {
+	if x.op.Passes() { // what the caller has sent is not known, and must not be recorded
+		unsaid := *f
+		unsaid.ProviderMessage = ""
+		f = &unsaid
+	}
 	t.SetProviderError(f, &redact.Attempt{Body: x.Facts.Document(), Model: x.Facts.Model, Generated: generated, Deployment: x.Plan[i].Deployment})
 }
 

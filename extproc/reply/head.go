@@ -100,6 +100,22 @@ func (h *Head) other(name, value string) {
 	}
 }
 
+// RemovePassed returns the headers that the caller of a request that was passed on unread does not get: all but those
+// that say what the response is.
+func (h *Head) RemovePassed() []string {
+	return slices.DeleteFunc(slices.Clone(h.Remove), describes)
+}
+
+// describes reports whether a header says what the response of a provider's API is.
+func describes(name string) bool {
+	switch name {
+	case "accept-ranges", "allow", "cache-control", "content-disposition", "content-language", "content-range", "etag", "expires", "last-modified",
+		"retry-after", "retry-after-ms", "x-should-retry", "x-amzn-errortype", "vary":
+		return true
+	}
+	return strings.HasPrefix(name, "x-amzn-bedrock-")
+}
+
 // Value returns a header of an error response.
 func (h *Head) Value(name string) string { return h.values[name] }
 

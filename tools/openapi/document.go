@@ -53,6 +53,7 @@ func document(src *source) (*object, error) {
 		}
 	}
 	doc.set("paths", paths)
+	passthrough(doc.child("x-passthrough"))
 	for _, hint := range []string{hintKept, hintFields, hintExamples, hintInference, hintOperations} {
 		doc.drop(hint)
 	}

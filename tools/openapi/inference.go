@@ -93,3 +93,15 @@ func form(more *object, what, kind string) *object {
 	}
 	return obj("schema", obj("type", kind))
 }
+
+// passthrough adds to the description of paths that the gateway does not serve itself where they are.
+func passthrough(out *object) {
+	var prefixes, methods []any
+	for _, prefix := range dataplane.PassedPrefixes() {
+		prefixes = append(prefixes, prefix)
+	}
+	for _, method := range dataplane.PassedMethods() {
+		methods = append(methods, method)
+	}
+	out.set("prefixes", prefixes).set("methods", methods)
+}

@@ -102,6 +102,8 @@ const (
 	UsageSource_USAGE_SOURCE_ESTIMATED UsageSource = 3
 	// The gateway measured what the provider charges for: characters of the request, or the length of its sound.
 	UsageSource_USAGE_SOURCE_MEASURED UsageSource = 4
+	// Nobody: the request was passed on unread, and has no price.
+	UsageSource_USAGE_SOURCE_UNPRICED UsageSource = 5
 )
 
 // Enum value maps for UsageSource.
@@ -112,6 +114,7 @@ var (
 		2: "USAGE_SOURCE_PROVIDER",
 		3: "USAGE_SOURCE_ESTIMATED",
 		4: "USAGE_SOURCE_MEASURED",
+		5: "USAGE_SOURCE_UNPRICED",
 	}
 	UsageSource_value = map[string]int32{
 		"USAGE_SOURCE_UNSPECIFIED": 0,
@@ -119,6 +122,7 @@ var (
 		"USAGE_SOURCE_PROVIDER":    2,
 		"USAGE_SOURCE_ESTIMATED":   3,
 		"USAGE_SOURCE_MEASURED":    4,
+		"USAGE_SOURCE_UNPRICED":    5,
 	}
 )
 
@@ -967,7 +971,7 @@ func (x *FallbackTaken) GetTo() string {
 // (node, epoch, seq), is its key in the store and not repeated here.
 type UsageEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Version of this record: 7 with guardrails, else 6 with prompt_id, else 5 with USAGE_SOURCE_MEASURED, else 4 with
+	// Version of this record: 8 with passthrough, else 7 with guardrails, else 6 with prompt_id, else 5 with USAGE_SOURCE_MEASURED, else 4 with
 	// bounded_by_user, else 3 with end_user_of_organization, else 2 with parent_hashes, else 1.
 	Version uint32 `protobuf:"varint,1,opt,name=version,proto3" json:"version,omitempty"`
 	// The request: req_ and 32 hex digits.
@@ -1079,9 +1083,13 @@ type UsageEvent struct {
 	// last event of a request.
 	Guardrails []string `protobuf:"bytes,52,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// What they found; likewise.
-	Violations    []*GuardrailViolation `protobuf:"bytes,53,rep,name=violations,proto3" json:"violations,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Violations []*GuardrailViolation `protobuf:"bytes,53,rep,name=violations,proto3" json:"violations,omitempty"`
+	// The request itself, if it was passed on unread to a path of its provider.
+	Passthrough *Passthrough `protobuf:"bytes,54,opt,name=passthrough,proto3" json:"passthrough,omitempty"`
+	// With passthrough: the length of the response, as far as it came.
+	PassthroughResponseBytes int64 `protobuf:"varint,55,opt,name=passthrough_response_bytes,json=passthroughResponseBytes,proto3" json:"passthrough_response_bytes,omitempty"`
+	unknownFields            protoimpl.UnknownFields
+	sizeCache                protoimpl.SizeCache
 }
 
 func (x *UsageEvent) Reset() {
@@ -1471,6 +1479,85 @@ func (x *UsageEvent) GetViolations() []*GuardrailViolation {
 	return nil
 }
 
+func (x *UsageEvent) GetPassthrough() *Passthrough {
+	if x != nil {
+		return x.Passthrough
+	}
+	return nil
+}
+
+func (x *UsageEvent) GetPassthroughResponseBytes() int64 {
+	if x != nil {
+		return x.PassthroughResponseBytes
+	}
+	return 0
+}
+
+// Passthrough is a request to a path of a provider that the gateway does not serve itself. It has no text of the
+// request or of its response.
+type Passthrough struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The method.
+	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// The path as the caller sent it, without its query.
+	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// The length of the body.
+	Bytes         int64 `protobuf:"varint,3,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Passthrough) Reset() {
+	*x = Passthrough{}
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Passthrough) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Passthrough) ProtoMessage() {}
+
+func (x *Passthrough) ProtoReflect() protoreflect.Message {
+	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Passthrough.ProtoReflect.Descriptor instead.
+func (*Passthrough) Descriptor() ([]byte, []int) {
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *Passthrough) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *Passthrough) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *Passthrough) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
 // GuardrailViolation is what an engine of a guardrail has found in a request or a response. It has
 // no text of either.
 type GuardrailViolation struct {
@@ -1497,7 +1584,7 @@ type GuardrailViolation struct {
 
 func (x *GuardrailViolation) Reset() {
 	*x = GuardrailViolation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1509,7 +1596,7 @@ func (x *GuardrailViolation) String() string {
 func (*GuardrailViolation) ProtoMessage() {}
 
 func (x *GuardrailViolation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[9]
+	mi := &file_cluster_v1_record_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1522,7 +1609,7 @@ func (x *GuardrailViolation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GuardrailViolation.ProtoReflect.Descriptor instead.
 func (*GuardrailViolation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{9}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *GuardrailViolation) GetGuardrail() string {
@@ -1610,7 +1697,7 @@ type AttemptFailure struct {
 
 func (x *AttemptFailure) Reset() {
 	*x = AttemptFailure{}
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1622,7 +1709,7 @@ func (x *AttemptFailure) String() string {
 func (*AttemptFailure) ProtoMessage() {}
 
 func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[10]
+	mi := &file_cluster_v1_record_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1635,7 +1722,7 @@ func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttemptFailure.ProtoReflect.Descriptor instead.
 func (*AttemptFailure) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{10}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *AttemptFailure) GetAttempt() int64 {
@@ -1718,7 +1805,7 @@ type Formation struct {
 
 func (x *Formation) Reset() {
 	*x = Formation{}
-	mi := &file_cluster_v1_record_proto_msgTypes[11]
+	mi := &file_cluster_v1_record_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1730,7 +1817,7 @@ func (x *Formation) String() string {
 func (*Formation) ProtoMessage() {}
 
 func (x *Formation) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[11]
+	mi := &file_cluster_v1_record_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1743,7 +1830,7 @@ func (x *Formation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Formation.ProtoReflect.Descriptor instead.
 func (*Formation) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{11}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Formation) GetVersion() uint32 {
@@ -1780,7 +1867,7 @@ type FormationServer struct {
 
 func (x *FormationServer) Reset() {
 	*x = FormationServer{}
-	mi := &file_cluster_v1_record_proto_msgTypes[12]
+	mi := &file_cluster_v1_record_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1792,7 +1879,7 @@ func (x *FormationServer) String() string {
 func (*FormationServer) ProtoMessage() {}
 
 func (x *FormationServer) ProtoReflect() protoreflect.Message {
-	mi := &file_cluster_v1_record_proto_msgTypes[12]
+	mi := &file_cluster_v1_record_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1805,7 +1892,7 @@ func (x *FormationServer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FormationServer.ProtoReflect.Descriptor instead.
 func (*FormationServer) Descriptor() ([]byte, []int) {
-	return file_cluster_v1_record_proto_rawDescGZIP(), []int{12}
+	return file_cluster_v1_record_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *FormationServer) GetNode() string {
@@ -1891,7 +1978,7 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\n" +
 	"error_code\x18\x06 \x01(\tR\terrorCode\x12\x12\n" +
 	"\x04from\x18\a \x01(\tR\x04from\x12\x0e\n" +
-	"\x02to\x18\b \x01(\tR\x02to\"\xfa\r\n" +
+	"\x02to\x18\b \x01(\tR\x02to\"\xf3\x0e\n" +
 	"\n" +
 	"UsageEvent\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\rR\aversion\x12\x18\n" +
@@ -1953,7 +2040,13 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"guardrails\x12>\n" +
 	"\n" +
 	"violations\x185 \x03(\v2\x1e.cluster.v1.GuardrailViolationR\n" +
-	"violations\"\xd2\x01\n" +
+	"violations\x129\n" +
+	"\vpassthrough\x186 \x01(\v2\x17.cluster.v1.PassthroughR\vpassthrough\x12<\n" +
+	"\x1apassthrough_response_bytes\x187 \x01(\x03R\x18passthroughResponseBytes\"O\n" +
+	"\vPassthrough\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12\x14\n" +
+	"\x05bytes\x18\x03 \x01(\x03R\x05bytes\"\xd2\x01\n" +
 	"\x12GuardrailViolation\x12\x1c\n" +
 	"\tguardrail\x18\x01 \x01(\tR\tguardrail\x12\x16\n" +
 	"\x06engine\x18\x02 \x01(\tR\x06engine\x12\x12\n" +
@@ -1989,13 +2082,14 @@ const file_cluster_v1_record_proto_rawDesc = "" +
 	"\x0fOUTCOME_SUCCESS\x10\x01\x12\x12\n" +
 	"\x0eOUTCOME_FAILED\x10\x02\x12\x14\n" +
 	"\x10OUTCOME_CANCELED\x10\x03\x12\x13\n" +
-	"\x0fOUTCOME_CRASHED\x10\x04*\x94\x01\n" +
+	"\x0fOUTCOME_CRASHED\x10\x04*\xaf\x01\n" +
 	"\vUsageSource\x12\x1c\n" +
 	"\x18USAGE_SOURCE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11USAGE_SOURCE_NONE\x10\x01\x12\x19\n" +
 	"\x15USAGE_SOURCE_PROVIDER\x10\x02\x12\x1a\n" +
 	"\x16USAGE_SOURCE_ESTIMATED\x10\x03\x12\x19\n" +
-	"\x15USAGE_SOURCE_MEASURED\x10\x04*\x83\x03\n" +
+	"\x15USAGE_SOURCE_MEASURED\x10\x04\x12\x19\n" +
+	"\x15USAGE_SOURCE_UNPRICED\x10\x05*\x83\x03\n" +
 	"\vAccountKind\x12\x1c\n" +
 	"\x18ACCOUNT_KIND_UNSPECIFIED\x10\x00\x12\x14\n" +
 	"\x10ACCOUNT_KIND_KEY\x10\x01\x12\x15\n" +
@@ -2025,7 +2119,7 @@ func file_cluster_v1_record_proto_rawDescGZIP() []byte {
 }
 
 var file_cluster_v1_record_proto_enumTypes = make([]protoimpl.EnumInfo, 3)
-var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cluster_v1_record_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
 var file_cluster_v1_record_proto_goTypes = []any{
 	(Outcome)(0),               // 0: cluster.v1.Outcome
 	(UsageSource)(0),           // 1: cluster.v1.UsageSource
@@ -2039,10 +2133,11 @@ var file_cluster_v1_record_proto_goTypes = []any{
 	(*UsageIntent)(nil),        // 9: cluster.v1.UsageIntent
 	(*FallbackTaken)(nil),      // 10: cluster.v1.FallbackTaken
 	(*UsageEvent)(nil),         // 11: cluster.v1.UsageEvent
-	(*GuardrailViolation)(nil), // 12: cluster.v1.GuardrailViolation
-	(*AttemptFailure)(nil),     // 13: cluster.v1.AttemptFailure
-	(*Formation)(nil),          // 14: cluster.v1.Formation
-	(*FormationServer)(nil),    // 15: cluster.v1.FormationServer
+	(*Passthrough)(nil),        // 12: cluster.v1.Passthrough
+	(*GuardrailViolation)(nil), // 13: cluster.v1.GuardrailViolation
+	(*AttemptFailure)(nil),     // 14: cluster.v1.AttemptFailure
+	(*Formation)(nil),          // 15: cluster.v1.Formation
+	(*FormationServer)(nil),    // 16: cluster.v1.FormationServer
 }
 var file_cluster_v1_record_proto_depIdxs = []int32{
 	2,  // 0: cluster.v1.AccountID.kind:type_name -> cluster.v1.AccountKind
@@ -2055,14 +2150,15 @@ var file_cluster_v1_record_proto_depIdxs = []int32{
 	7,  // 7: cluster.v1.UsageEvent.charges:type_name -> cluster.v1.Charge
 	8,  // 8: cluster.v1.UsageEvent.notice:type_name -> cluster.v1.Notice
 	10, // 9: cluster.v1.UsageEvent.fallbacks:type_name -> cluster.v1.FallbackTaken
-	13, // 10: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
-	12, // 11: cluster.v1.UsageEvent.violations:type_name -> cluster.v1.GuardrailViolation
-	15, // 12: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
-	13, // [13:13] is the sub-list for method output_type
-	13, // [13:13] is the sub-list for method input_type
-	13, // [13:13] is the sub-list for extension type_name
-	13, // [13:13] is the sub-list for extension extendee
-	0,  // [0:13] is the sub-list for field type_name
+	14, // 10: cluster.v1.UsageEvent.failures:type_name -> cluster.v1.AttemptFailure
+	13, // 11: cluster.v1.UsageEvent.violations:type_name -> cluster.v1.GuardrailViolation
+	12, // 12: cluster.v1.UsageEvent.passthrough:type_name -> cluster.v1.Passthrough
+	16, // 13: cluster.v1.Formation.servers:type_name -> cluster.v1.FormationServer
+	14, // [14:14] is the sub-list for method output_type
+	14, // [14:14] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_cluster_v1_record_proto_init() }
@@ -2077,7 +2173,7 @@ func file_cluster_v1_record_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cluster_v1_record_proto_rawDesc), len(file_cluster_v1_record_proto_rawDesc)),
 			NumEnums:      3,
-			NumMessages:   13,
+			NumMessages:   14,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

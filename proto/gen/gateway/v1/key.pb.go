@@ -51,7 +51,7 @@ type GenerateKeyRequest struct {
 	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Other names of models for this key: the name that is asked for, and the model that it stands for.
 	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow. Paths of providers that the gateway does not serve itself are never among those: passthrough_routes has all of them, and passthrough: before a path or the beginning of one and a star, such as passthrough:/openai_passthrough/v1/files*, has some. Such requests use the provider's account without a price and without guardrails.
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
@@ -1384,7 +1384,7 @@ type UpdateKeyRequest struct {
 	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Other names of models for this key: the name that is asked for, and the model that it stands for.
 	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow. Paths of providers that the gateway does not serve itself are never among those: passthrough_routes has all of them, and passthrough: before a path or the beginning of one and a star, such as passthrough:/openai_passthrough/v1/files*, has some. Such requests use the provider's account without a price and without guardrails.
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
@@ -1957,7 +1957,7 @@ type RegenerateKeyRequest struct {
 	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Other names of models for this key: the name that is asked for, and the model that it stands for.
 	Aliases map[string]string `protobuf:"bytes,11,rep,name=aliases,proto3" json:"aliases,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow.
+	// The paths that it may use, such as /v1/chat/completions or /key/*, or the groups llm_api_routes, management_routes and info_routes; none means all that key_type and role allow. Paths of providers that the gateway does not serve itself are never among those: passthrough_routes has all of them, and passthrough: before a path or the beginning of one and a star, such as passthrough:/openai_passthrough/v1/files*, has some. Such requests use the provider's account without a price and without guardrails.
 	AllowedRoutes []string `protobuf:"bytes,12,rep,name=allowed_routes,json=allowedRoutes,proto3" json:"allowed_routes,omitempty"`
 	// llm_api (inference only), management (no inference), read_only (reads of the management API), or default (all that its role allows).
 	KeyType *string `protobuf:"bytes,13,opt,name=key_type,json=keyType,proto3,oneof" json:"key_type,omitempty"`
@@ -2583,7 +2583,7 @@ var File_gateway_v1_key_proto protoreflect.FileDescriptor
 const file_gateway_v1_key_proto_rawDesc = "" +
 	"\n" +
 	"\x14gateway/v1/key.proto\x12\n" +
-	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xa4\x17\n" +
+	"gateway.v1\x1a\x1bbuf/validate/validate.proto\x1a\x17gateway/v1/limits.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1egoogle/protobuf/wrappers.proto\x1a\x18options/v1/options.proto\"\xd6\x17\n" +
 	"\x12GenerateKeyRequest\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
 	"\bduration\x18\x02 \x01(\tBJ\xbaHGrE2=^([1-9][0-9]{0,8}(s|m|h|d|w|mo)|hourly|daily|weekly|monthly)$\x92\x02\x0330dH\x00R\bduration\x88\x01\x01\x12F\n" +
@@ -2596,8 +2596,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x06R\x0eorganizationId\x88\x01\x01\x12B\n" +
 	"\x04tags\x18\n" +
 	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x95\x01\n" +
-	"\aaliases\x18\v \x03(\v2+.gateway.v1.GenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
-	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\aaliases\x18\v \x03(\v2+.gateway.v1.GenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\xbc\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tB\x94\x01\xbaH\x90\x01\x92\x01\x8c\x01\x10d\"\x87\x01r\x84\x012k^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes|passthrough_routes|passthrough:/[!-~]{0,243})$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\aR\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
@@ -2789,7 +2789,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\fcurrent_page\x18\x03 \x01(\x05R\vcurrentPage\x12\x1f\n" +
 	"\vtotal_pages\x18\x04 \x01(\rR\n" +
 	"totalPages\x12\x12\n" +
-	"\x04size\x18\x05 \x01(\x05R\x04size\"\xb0\x18\n" +
+	"\x04size\x18\x05 \x01(\x05R\x04size\"\xe2\x18\n" +
 	"\x10UpdateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xc8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2802,8 +2802,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x05R\x0eorganizationId\x88\x01\x01\x12B\n" +
 	"\x04tags\x18\n" +
 	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x93\x01\n" +
-	"\aaliases\x18\v \x03(\v2).gateway.v1.UpdateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
-	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\aaliases\x18\v \x03(\v2).gateway.v1.UpdateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\xbc\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tB\x94\x01\xbaH\x90\x01\x92\x01\x8c\x01\x10d\"\x87\x01r\x84\x012k^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes|passthrough_routes|passthrough:/[!-~]{0,243})$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x0e \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +
@@ -2883,7 +2883,7 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\vkey_aliases\x18\x02 \x03(\tB,\xbaH)\x92\x01&\x10\xe8\a\"!r\x1f\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x02ciR\n" +
 	"keyAliases\"7\n" +
 	"\x12DeleteKeysResponse\x12!\n" +
-	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xa9\x1a\n" +
+	"\fdeleted_keys\x18\x01 \x03(\tR\vdeletedKeys\"\xdb\x1a\n" +
 	"\x14RegenerateKeyRequest\x12i\n" +
 	"\x03key\x18\x05 \x01(\tBW\xbaHT\xd8\x01\x01rO\x10\x01\x18\x80\x04\x92\x02Gsha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08R\x03key\x12H\n" +
 	"\x06models\x18\x01 \x03(\tB0\xbaH-\x92\x01*\x10\xe8\a\"%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\x06models\x12k\n" +
@@ -2896,8 +2896,8 @@ const file_gateway_v1_key_proto_rawDesc = "" +
 	"\x0forganization_id\x18\t \x01(\tB2\xbaH/r-2$^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$\x92\x02\x04acmeH\x05R\x0eorganizationId\x88\x01\x01\x12B\n" +
 	"\x04tags\x18\n" +
 	" \x03(\tB.\xbaH+\x92\x01(\x10d\"$r\"\x10\x01\x18\x80\x012\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x05batchR\x04tags\x12\x97\x01\n" +
-	"\aaliases\x18\v \x03(\v2-.gateway.v1.RegenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\x8a\x01\n" +
-	"\x0eallowed_routes\x18\f \x03(\tBc\xbaH`\x92\x01]\x10d\"YrW2>^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes)$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
+	"\aaliases\x18\v \x03(\v2-.gateway.v1.RegenerateKeyRequest.AliasesEntryBN\xbaHK\x9a\x01H\x10\xc8\x01\"\x1cr\x1a\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$*%r#\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\x06gpt-4oR\aaliases\x12\xbc\x01\n" +
+	"\x0eallowed_routes\x18\f \x03(\tB\x94\x01\xbaH\x90\x01\x92\x01\x8c\x01\x10d\"\x87\x01r\x84\x012k^(/[!-~]{0,255}|llm_api_routes|management_routes|info_routes|passthrough_routes|passthrough:/[!-~]{0,243})$\x92\x02\x14/v1/chat/completionsR\rallowedRoutes\x12X\n" +
 	"\bkey_type\x18\r \x01(\tB8\xbaH5r3R\allm_apiR\n" +
 	"managementR\tread_onlyR\adefault\x92\x02\adefaultH\x06R\akeyType\x88\x01\x01\x12Y\n" +
 	"\x0fallowed_prompts\x18\x12 \x03(\tB0\xbaH-\x92\x01*\x10d\"&r$\x10\x01\x18\x80\x022\x13^[^\\x00-\\x1f\\x7f]*$\x92\x02\asupportR\x0eallowedPrompts\x12Z\n" +

@@ -243,7 +243,7 @@ type SpendLog struct {
 	// Of the tokens written: reasoning.
 	ReasoningTokens uint32 `protobuf:"varint,12,opt,name=reasoning_tokens,json=reasoningTokens,proto3" json:"reasoning_tokens,omitempty"`
 	// Who counted: provider; estimated; measured, where the gateway counted exactly what is paid for, such as the
-	// seconds of sound; or none where no provider worked.
+	// seconds of sound; none where no provider worked; or unpriced for a request that was passed on unread.
 	UsageSource string `protobuf:"bytes,13,opt,name=usage_source,json=usageSource,proto3" json:"usage_source,omitempty"`
 	// When the request came in: RFC 3339, UTC.
 	StartTime string `protobuf:"bytes,14,opt,name=startTime,proto3" json:"startTime,omitempty"`
@@ -311,8 +311,10 @@ type SpendLog struct {
 	Guardrails []string `protobuf:"bytes,51,rep,name=guardrails,proto3" json:"guardrails,omitempty"`
 	// What they found, likewise.
 	GuardrailViolations []*GuardrailViolation `protobuf:"bytes,52,rep,name=guardrail_violations,json=guardrailViolations,proto3" json:"guardrail_violations,omitempty"`
-	unknownFields       protoimpl.UnknownFields
-	sizeCache           protoimpl.SizeCache
+	// The request itself, if it was passed on unread to a path of its provider; null for others.
+	Passthrough   *PassthroughRequest `protobuf:"bytes,53,opt,name=passthrough,proto3" json:"passthrough,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SpendLog) Reset() {
@@ -667,6 +669,86 @@ func (x *SpendLog) GetGuardrailViolations() []*GuardrailViolation {
 	return nil
 }
 
+func (x *SpendLog) GetPassthrough() *PassthroughRequest {
+	if x != nil {
+		return x.Passthrough
+	}
+	return nil
+}
+
+// PassthroughRequest is a request to a path of a provider that the gateway does not serve itself.
+type PassthroughRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The method.
+	Method string `protobuf:"bytes,1,opt,name=method,proto3" json:"method,omitempty"`
+	// The path as the caller sent it, without its query and of at most 256 bytes.
+	Path string `protobuf:"bytes,2,opt,name=path,proto3" json:"path,omitempty"`
+	// The length of the body.
+	RequestBytes float64 `protobuf:"fixed64,3,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
+	// The length of the response, as far as it came.
+	ResponseBytes float64 `protobuf:"fixed64,4,opt,name=response_bytes,json=responseBytes,proto3" json:"response_bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PassthroughRequest) Reset() {
+	*x = PassthroughRequest{}
+	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PassthroughRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PassthroughRequest) ProtoMessage() {}
+
+func (x *PassthroughRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PassthroughRequest.ProtoReflect.Descriptor instead.
+func (*PassthroughRequest) Descriptor() ([]byte, []int) {
+	return file_gateway_v1_spend_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PassthroughRequest) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *PassthroughRequest) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *PassthroughRequest) GetRequestBytes() float64 {
+	if x != nil {
+		return x.RequestBytes
+	}
+	return 0
+}
+
+func (x *PassthroughRequest) GetResponseBytes() float64 {
+	if x != nil {
+		return x.ResponseBytes
+	}
+	return 0
+}
+
 // AttemptFailure says why one attempt of a request failed.
 type AttemptFailure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -694,7 +776,7 @@ type AttemptFailure struct {
 
 func (x *AttemptFailure) Reset() {
 	*x = AttemptFailure{}
-	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	mi := &file_gateway_v1_spend_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -706,7 +788,7 @@ func (x *AttemptFailure) String() string {
 func (*AttemptFailure) ProtoMessage() {}
 
 func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
-	mi := &file_gateway_v1_spend_proto_msgTypes[3]
+	mi := &file_gateway_v1_spend_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -719,7 +801,7 @@ func (x *AttemptFailure) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AttemptFailure.ProtoReflect.Descriptor instead.
 func (*AttemptFailure) Descriptor() ([]byte, []int) {
-	return file_gateway_v1_spend_proto_rawDescGZIP(), []int{3}
+	return file_gateway_v1_spend_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *AttemptFailure) GetAttempt() int32 {
@@ -810,7 +892,7 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\tprompt_id\x18\f \x01(\tBD\xbaHA\xd8\x01\x01r<\x10\x01\x18@2\x0f^[A-Za-z0-9-]*$\x92\x02$f81d4fae-7dec-41d0-8765-00a0c91e6bf6R\bpromptIdB\b\n" +
 	"\x06_limit\"A\n" +
 	"\x15ListSpendLogsResponse\x12(\n" +
-	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xed\x0f\n" +
+	"\x04logs\x18\x01 \x03(\v2\x14.gateway.v1.SpendLogR\x04logs\"\xaf\x10\n" +
 	"\bSpendLog\x12\x1d\n" +
 	"\n" +
 	"request_id\x18\x01 \x01(\tR\trequestId\x12\x19\n" +
@@ -866,7 +948,13 @@ const file_gateway_v1_spend_proto_rawDesc = "" +
 	"\n" +
 	"guardrails\x183 \x03(\tR\n" +
 	"guardrails\x12Q\n" +
-	"\x14guardrail_violations\x184 \x03(\v2\x1e.gateway.v1.GuardrailViolationR\x13guardrailViolations\"\xb4\x03\n" +
+	"\x14guardrail_violations\x184 \x03(\v2\x1e.gateway.v1.GuardrailViolationR\x13guardrailViolations\x12@\n" +
+	"\vpassthrough\x185 \x01(\v2\x1e.gateway.v1.PassthroughRequestR\vpassthrough\"\x8c\x01\n" +
+	"\x12PassthroughRequest\x12\x16\n" +
+	"\x06method\x18\x01 \x01(\tR\x06method\x12\x12\n" +
+	"\x04path\x18\x02 \x01(\tR\x04path\x12#\n" +
+	"\rrequest_bytes\x18\x03 \x01(\x01R\frequestBytes\x12%\n" +
+	"\x0eresponse_bytes\x18\x04 \x01(\x01R\rresponseBytes\"\xb4\x03\n" +
 	"\x0eAttemptFailure\x12\x18\n" +
 	"\aattempt\x18\x01 \x01(\x05R\aattempt\x12\x19\n" +
 	"\bmodel_id\x18\x02 \x01(\tR\amodelId\x12.\n" +
@@ -897,45 +985,47 @@ func file_gateway_v1_spend_proto_rawDescGZIP() []byte {
 	return file_gateway_v1_spend_proto_rawDescData
 }
 
-var file_gateway_v1_spend_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_gateway_v1_spend_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_gateway_v1_spend_proto_goTypes = []any{
 	(*ListSpendLogsRequest)(nil),   // 0: gateway.v1.ListSpendLogsRequest
 	(*ListSpendLogsResponse)(nil),  // 1: gateway.v1.ListSpendLogsResponse
 	(*SpendLog)(nil),               // 2: gateway.v1.SpendLog
-	(*AttemptFailure)(nil),         // 3: gateway.v1.AttemptFailure
-	(*wrapperspb.StringValue)(nil), // 4: google.protobuf.StringValue
-	(*wrapperspb.UInt32Value)(nil), // 5: google.protobuf.UInt32Value
-	(*GuardrailViolation)(nil),     // 6: gateway.v1.GuardrailViolation
+	(*PassthroughRequest)(nil),     // 3: gateway.v1.PassthroughRequest
+	(*AttemptFailure)(nil),         // 4: gateway.v1.AttemptFailure
+	(*wrapperspb.StringValue)(nil), // 5: google.protobuf.StringValue
+	(*wrapperspb.UInt32Value)(nil), // 6: google.protobuf.UInt32Value
+	(*GuardrailViolation)(nil),     // 7: gateway.v1.GuardrailViolation
 }
 var file_gateway_v1_spend_proto_depIdxs = []int32{
 	2,  // 0: gateway.v1.ListSpendLogsResponse.logs:type_name -> gateway.v1.SpendLog
-	4,  // 1: gateway.v1.SpendLog.key_alias:type_name -> google.protobuf.StringValue
-	4,  // 2: gateway.v1.SpendLog.completionStartTime:type_name -> google.protobuf.StringValue
-	4,  // 3: gateway.v1.SpendLog.end_user:type_name -> google.protobuf.StringValue
-	4,  // 4: gateway.v1.SpendLog.error_code:type_name -> google.protobuf.StringValue
-	4,  // 5: gateway.v1.SpendLog.finish_reason:type_name -> google.protobuf.StringValue
-	4,  // 6: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
-	4,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
-	4,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
-	4,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
-	4,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
-	4,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
-	3,  // 12: gateway.v1.SpendLog.failures:type_name -> gateway.v1.AttemptFailure
-	4,  // 13: gateway.v1.SpendLog.prompt_id:type_name -> google.protobuf.StringValue
-	5,  // 14: gateway.v1.SpendLog.prompt_version:type_name -> google.protobuf.UInt32Value
-	4,  // 15: gateway.v1.SpendLog.prompt_label:type_name -> google.protobuf.StringValue
-	6,  // 16: gateway.v1.SpendLog.guardrail_violations:type_name -> gateway.v1.GuardrailViolation
-	4,  // 17: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
-	4,  // 18: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
-	4,  // 19: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
-	4,  // 20: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
-	0,  // 21: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
-	1,  // 22: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
-	22, // [22:23] is the sub-list for method output_type
-	21, // [21:22] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	5,  // 1: gateway.v1.SpendLog.key_alias:type_name -> google.protobuf.StringValue
+	5,  // 2: gateway.v1.SpendLog.completionStartTime:type_name -> google.protobuf.StringValue
+	5,  // 3: gateway.v1.SpendLog.end_user:type_name -> google.protobuf.StringValue
+	5,  // 4: gateway.v1.SpendLog.error_code:type_name -> google.protobuf.StringValue
+	5,  // 5: gateway.v1.SpendLog.finish_reason:type_name -> google.protobuf.StringValue
+	5,  // 6: gateway.v1.SpendLog.team_id:type_name -> google.protobuf.StringValue
+	5,  // 7: gateway.v1.SpendLog.user:type_name -> google.protobuf.StringValue
+	5,  // 8: gateway.v1.SpendLog.organization_id:type_name -> google.protobuf.StringValue
+	5,  // 9: gateway.v1.SpendLog.service_tier:type_name -> google.protobuf.StringValue
+	5,  // 10: gateway.v1.SpendLog.session_id:type_name -> google.protobuf.StringValue
+	5,  // 11: gateway.v1.SpendLog.api_base:type_name -> google.protobuf.StringValue
+	4,  // 12: gateway.v1.SpendLog.failures:type_name -> gateway.v1.AttemptFailure
+	5,  // 13: gateway.v1.SpendLog.prompt_id:type_name -> google.protobuf.StringValue
+	6,  // 14: gateway.v1.SpendLog.prompt_version:type_name -> google.protobuf.UInt32Value
+	5,  // 15: gateway.v1.SpendLog.prompt_label:type_name -> google.protobuf.StringValue
+	7,  // 16: gateway.v1.SpendLog.guardrail_violations:type_name -> gateway.v1.GuardrailViolation
+	3,  // 17: gateway.v1.SpendLog.passthrough:type_name -> gateway.v1.PassthroughRequest
+	5,  // 18: gateway.v1.AttemptFailure.error_type:type_name -> google.protobuf.StringValue
+	5,  // 19: gateway.v1.AttemptFailure.error_code:type_name -> google.protobuf.StringValue
+	5,  // 20: gateway.v1.AttemptFailure.message:type_name -> google.protobuf.StringValue
+	5,  // 21: gateway.v1.AttemptFailure.provider_request_id:type_name -> google.protobuf.StringValue
+	0,  // 22: gateway.v1.SpendService.ListSpendLogs:input_type -> gateway.v1.ListSpendLogsRequest
+	1,  // 23: gateway.v1.SpendService.ListSpendLogs:output_type -> gateway.v1.ListSpendLogsResponse
+	23, // [23:24] is the sub-list for method output_type
+	22, // [22:23] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_gateway_v1_spend_proto_init() }
@@ -951,7 +1041,7 @@ func file_gateway_v1_spend_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_gateway_v1_spend_proto_rawDesc), len(file_gateway_v1_spend_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

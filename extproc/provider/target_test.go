@@ -1,4 +1,4 @@
-package pipeline
+package provider_test
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func TestFeaturesByTheModelsName(t *testing.T) {
 	} {
 		rows := provider.Providers()
 		row := rows[slices.IndexFunc(rows, func(p provider.Provider) bool { return p.Name == test.provider })]
-		if got := target(&row, &catalog.Deployment{Model: test.model, BaseModel: test.base}, false).Features; got != test.want {
+		if got := row.Target(&catalog.Deployment{Model: test.model, BaseModel: test.base}, false).Features; got != test.want {
 			t.Errorf("%s %s (%s): %+v, want %+v", test.provider, test.model, test.base, got, test.want)
 		}
 	}
