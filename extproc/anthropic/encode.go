@@ -171,13 +171,7 @@ func (b *builder) sampling() error {
 		}
 		return nil
 	}
-	b.out.TopP, b.out.Temperature = s.TopP, s.Temperature
-	if s.Temperature != nil && *s.Temperature > 1 {
-		if !b.target.DropParams {
-			return fault.Field("temperature", driver.CodeUnsupported, "temperature above 1 is not supported by %s; lower it, or set drop_params on the deployment.", vendor)
-		}
-		one := 1.0
-		b.out.Temperature = &one
-	}
-	return nil
+	var err error
+	b.out.Temperature, b.out.TopP, err = driver.Sampling(s, b.target, vendor)
+	return err
 }

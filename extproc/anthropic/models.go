@@ -21,7 +21,7 @@ type generation struct {
 func Features(model string) driver.Features {
 	g, ok := parseGeneration(model)
 	if !ok {
-		return driver.Features{JSONSchema: true}
+		return driver.Features{JSONSchema: true, OneSampling: true}
 	}
 	version := g.major*100 + g.minor
 	return driver.Features{
@@ -32,6 +32,9 @@ func Features(model string) driver.Features {
 		HighEfforts:      version >= 406 && g.family == "opus",
 		// Thinking came with Sonnet 3.7.
 		NoReasoning: version < 307,
+		// From Opus 4.1, Sonnet 4.5 and Haiku 4.5 on a temperature next to a top_p is rejected. See
+		// https://platform.claude.com/docs/en/about-claude/models/migrating-to-claude-4.
+		OneSampling: version >= 405 || g.family == "opus" && version >= 401,
 		// From 4.7 on temperature, top_p and top_k are rejected.
 		NoSampling: version >= 407,
 	}

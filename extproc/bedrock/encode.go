@@ -217,21 +217,9 @@ func (b *builder) sampling() error {
 		}
 		return nil
 	}
-	out.TopP, out.Temperature = s.TopP, s.Temperature
-	if s.TopP != nil && s.Temperature != nil && b.family.isClaude() && b.target.Features.JSONSchema { // from the version on that has schemas, Claude rejects both
-		if *s.TopP != 1 && !b.target.DropParams {
-			return fault.Field("top_p", driver.CodeUnsupported, "top_p next to temperature is not supported by the model at %s; leave one of them out, or set drop_params on the deployment.", vendor)
-		}
-		out.TopP = nil
-	}
-	if s.Temperature != nil && *s.Temperature > 1 {
-		if !b.target.DropParams {
-			return fault.Field("temperature", driver.CodeUnsupported, "temperature above 1 is not supported by %s; lower it, or set drop_params on the deployment.", vendor)
-		}
-		one := 1.0
-		out.Temperature = &one
-	}
-	return nil
+	var err error
+	out.Temperature, out.TopP, err = driver.Sampling(s, b.target, vendor)
+	return err
 }
 
 // placeOf returns the path of a part of the i-th message.

@@ -122,6 +122,7 @@ type Target struct {
 // Features is how a model differs from others of its provider.
 type Features struct {
 	NoSampling       bool // rejects temperature, top_p and top_k: they are dropped
+	OneSampling      bool // takes temperature or top_p, and rejects both
 	AdaptiveThinking bool // decides by itself how much to think, given an effort
 	AlwaysThinks     bool // cannot turn thinking off: no effort, or the least, becomes the least that it takes
 	Speaks           bool // can respond in sound

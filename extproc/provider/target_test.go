@@ -19,13 +19,13 @@ func TestFeaturesByTheModelsName(t *testing.T) {
 		{"anthropic", "claude-3-7-sonnet-20250219", "", driver.Features{}},
 		{"anthropic", "claude-3-haiku-20240307", "", driver.Features{NoReasoning: true}},
 		{"anthropic", "claude-sonnet-4-20250514", "", driver.Features{}},
-		{"anthropic", "claude-opus-4-1-20250805", "", driver.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4-5", "", driver.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4.5@20250929", "", driver.Features{JSONSchema: true}},
-		{"anthropic", "claude-sonnet-4-6", "", driver.Features{JSONSchema: true, AdaptiveThinking: true}},
-		{"anthropic", "claude-opus-4-7", "", driver.Features{JSONSchema: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
+		{"anthropic", "claude-opus-4-1-20250805", "", driver.Features{JSONSchema: true, OneSampling: true}},
+		{"anthropic", "claude-sonnet-4-5", "", driver.Features{JSONSchema: true, OneSampling: true}},
+		{"anthropic", "claude-sonnet-4.5@20250929", "", driver.Features{JSONSchema: true, OneSampling: true}},
+		{"anthropic", "claude-sonnet-4-6", "", driver.Features{JSONSchema: true, OneSampling: true, AdaptiveThinking: true}},
+		{"anthropic", "claude-opus-4-7", "", driver.Features{JSONSchema: true, OneSampling: true, AdaptiveThinking: true, HighEfforts: true, NoSampling: true}},
 		{"anthropic", "my-own-name", "claude-3-haiku", driver.Features{NoReasoning: true}},
-		{"anthropic", "something-new", "", driver.Features{JSONSchema: true}},
+		{"anthropic", "something-new", "", driver.Features{JSONSchema: true, OneSampling: true}},
 	} {
 		rows := provider.Providers()
 		row := rows[slices.IndexFunc(rows, func(p provider.Provider) bool { return p.Name == test.provider })]
