@@ -20,13 +20,15 @@ const (
 	transcribe = "Transcribe the speech of the recording word for word, in the language that is spoken, with punctuation. " +
 		"Answer with the transcription alone. If nobody speaks, answer with nothing."
 	inLanguage = " The language is "
+	translate  = "Translate the speech of the recording to English, whatever language is spoken, with punctuation. " +
+		"Answer with the translation alone. If nobody speaks, answer with nothing."
 	knownWords = "\n\nWords, names and the style that the recording may have, or the text before it:\n"
 )
 
 // recording is the name of the field with the sound.
 const recording = "file"
 
-// hear writes a request for a transcription: a chat with the recording in it, and without thinking as far as the model can.
+// hear writes a request for a transcription or a translation: a chat with the recording in it, and without thinking as far as the model can.
 func (c Codec) hear(r *driver.Original, t driver.Target) ([]byte, error) {
 	options, err := transcript.Read(r.Members())
 	if err != nil {
@@ -47,9 +49,12 @@ func (c Codec) hear(r *driver.Original, t driver.Target) ([]byte, error) {
 	if raw := p.take("temperature"); raw != nil && json.Unmarshal(raw, &in.Sampling.Temperature) != nil {
 		p.fail(fault.Field("temperature", "invalid_type", "temperature must be a number."))
 	}
-	task := transcribe
-	if language := p.text("language"); language != "" {
-		task += inLanguage + language + "."
+	task := translate
+	if r.Endpoint == driver.Transcriptions {
+		task = transcribe
+		if language := p.text("language"); language != "" {
+			task += inLanguage + language + "."
+		}
 	}
 	if words := p.text("prompt"); words != "" {
 		task += knownWords + words
@@ -127,7 +132,7 @@ func soundOfName(name string) string {
 	return ""
 }
 
-// heard writes a transcription in the form that the caller requested.
+// heard writes a transcription or a translation in the form that the caller requested.
 func (c Codec) heard(r *driver.Original, body []byte) (driver.Restored, error) {
 	options, err := transcript.Read(r.Members())
 	if err != nil {
@@ -146,7 +151,7 @@ func (c Codec) heard(r *driver.Original, body []byte) (driver.Restored, error) {
 	case one.Finish == "" && one.Text == "":
 		return driver.Restored{}, driver.InvalidResponse("has no text")
 	}
-	out := transcript.Transcript{Text: strings.TrimSpace(one.Text), Usage: said.Usage}
+	out := transcript.Transcript{Text: strings.TrimSpace(one.Text), Usage: said.Usage, Silent: r.Endpoint == driver.Translations}
 	return out.Restore(options)
 }
 

@@ -9,7 +9,7 @@ func Rewrites(model string, e driver.Endpoint) bool {
 	switch e { //nolint:exhaustive // Google has no form for the others
 	case driver.ImageEdits:
 		return !IsImagen(model)
-	case driver.Images, driver.Speech, driver.Transcriptions, driver.CountTokens, driver.InputTokens, driver.ConverseCount:
+	case driver.Images, driver.Speech, driver.Transcriptions, driver.Translations, driver.CountTokens, driver.InputTokens, driver.ConverseCount:
 		return true
 	}
 	return false
@@ -58,12 +58,15 @@ func isCount(e driver.Endpoint) bool {
 	return e == driver.CountTokens || e == driver.InputTokens || e == driver.ConverseCount
 }
 
+// isHeard reports whether an endpoint has a recording written down.
+func isHeard(e driver.Endpoint) bool { return e == driver.Transcriptions || e == driver.Translations }
+
 // Rewrite writes a request that is neither a chat nor for embeddings: for pictures, speech, a transcription, or a count of tokens.
 func (c Codec) Rewrite(r *driver.Original, t driver.Target) (out driver.Rewritten, err error) {
 	switch {
 	case isCount(r.Endpoint):
 		out.Body, err = c.count(r, t)
-	case r.Endpoint == driver.Transcriptions:
+	case isHeard(r.Endpoint):
 		out.Body, err = c.hear(r, t)
 		out.Media = mediaJSON
 	case r.Endpoint == driver.Speech:
@@ -80,7 +83,7 @@ func (c Codec) Restore(r *driver.Original, body []byte, model string) (driver.Re
 	switch {
 	case isCount(r.Endpoint):
 		return restoreCount(r, body)
-	case r.Endpoint == driver.Transcriptions:
+	case isHeard(r.Endpoint):
 		return c.heard(r, body)
 	case r.Endpoint == driver.Speech:
 		return c.restoreSpeech(r, body)

@@ -12,7 +12,7 @@
 // what a response may have, whole and streamed, that the suite rejects if a cell is missing.
 //
 // Requests of other endpoints than chats that a driver.Rewriter rewrites have theirs in testdata/rewritten/<name>. The name of
-// a file begins with the endpoint's (embeddings, images, edits, rerank, speech, transcription, count, inputs); of each endpoint there is one with this name alone, and
+// a file begins with the endpoint's (embeddings, images, edits, rerank, speech, transcription, translation, count, inputs); of each endpoint there is one with this name alone, and
 // one with _error_429. ask.json has the fields of a form. Sound has no answer.http if it passes; that of a
 // driver.Speaker has one, in which it is quoted.
 //

@@ -118,7 +118,7 @@ func TestAddress(t *testing.T) {
 		{"vertex_ai", "", driver.Moderations, "unsupported"},
 		{"gemini", "", driver.Images, "/v1beta/models/m:generateContent"},
 		{"gemini", "", driver.ImageEdits, "/v1beta/models/m:generateContent"},
-		{"gemini", "", driver.Translations, "unsupported"},
+		{"gemini", "", driver.Translations, "/v1beta/models/m:generateContent"},
 		{"gemini", "", driver.Chat, "/v1beta/models/m:generateContent"},
 		{"gemini", "/v1/", driver.Messages, "/v1/models/m:generateContent"},
 		{"gemini", "/proxy/v1alpha", driver.Responses, "/proxy/v1alpha/models/m:generateContent"},

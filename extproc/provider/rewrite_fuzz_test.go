@@ -91,7 +91,7 @@ func FuzzRestored(f *testing.F) {
 				return
 			}
 			ask := map[string]string{
-				"speech": `{"model":"m","input":"a","voice":"b"}`, "count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "edits": `{"model":"m","prompt":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`,
+				"speech": `{"model":"m","input":"a","voice":"b"}`, "count": `{"model":"m","messages":[{"role":"user","content":"a"}]}`, "inputs": `{"model":"m","input":"a"}`, "edits": `{"model":"m","prompt":"a"}`, "images": `{"model":"m","prompt":"a"}`, "embeddings": `{"model":"m","input":"a"}`, "rerank": `{"model":"m","query":"a","documents":["b"]}`, "transcription": `{"model":"m","response_format":"verbose_json"}`, "translation": `{"model":"m","prompt":"a"}`,
 			}[e.name]
 			o, _ := original(t, e, []byte(ask))
 			for _, model := range []string{"m", "voyage-context-3", "imagen-4"} {

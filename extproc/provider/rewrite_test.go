@@ -56,6 +56,7 @@ func rewrittenEndpoints() []rewrittenEndpoint {
 		{"rerank", driver.Rerank, false, splice.ScanInputs(splice.Query, splice.Documents), splice.List, nil},
 		{"speech", driver.Speech, false, splice.ScanInputs(splice.Input), nil, nil},
 		{"transcription", driver.Transcriptions, true, splice.ScanForm("file"), splice.Transcript, nil},
+		{"translation", driver.Translations, true, splice.ScanForm("file"), splice.Transcript, nil},
 		{"count", driver.CountTokens, false, splice.Scan, counts.At("/v1" + string(driver.CountTokens)).Reply, anthropic.DecodePrompt},
 		{"inputs", driver.InputTokens, false, splice.ScanModel, counts.At("/v1" + string(driver.InputTokens)).Reply, responses.Dialect{}.DecodeRequest},
 	}

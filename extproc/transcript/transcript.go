@@ -21,6 +21,7 @@ type Transcript struct {
 	Duration *float64   // of the sound, in seconds; nil if the provider does not report it
 	Billed   *float64   // seconds that the provider bills; nil if they are Duration
 	Usage    wire.Usage // tokens that the provider bills in place of seconds, if it reports them
+	Silent   bool       // the JSON has no usage: OpenAI's translations have none
 }
 
 // Restore returns the transcription in the form that the request wants, with the seconds that the provider bills.
@@ -123,6 +124,7 @@ type spokenSegment struct {
 func (t *Transcript) object(o Options, billed *float64) ([]byte, error) {
 	out := object{Text: t.Text}
 	switch u := &t.Usage.Tokens; {
+	case t.Silent:
 	case t.Usage.Known():
 		out.Usage = &tokenUsage{"tokens", u.Input, tokenDetails{max(u.Input-u.InputAudio, 0), u.InputAudio}, u.Output, u.Input + u.Output}
 	case billed != nil:
