@@ -121,7 +121,9 @@ doctor: ## name everything that this machine lacks for make test, and the packag
 UNRACED := ./cluster/ledger ./cluster/listing ./cluster/rights ./cluster/tenancy ./config ./docs ./extproc/guard/names/tagger ./extproc/splice ./tools/nametagger
 
 # Packages are tested two at a time. The end-to-end tests come first: they take longest and
-# often wait, so the other packages run meanwhile.
+# often wait, so the other packages run meanwhile. Of one package, PARALLEL tests run at a time,
+# which is more than most machines have cores: they wait for elections, timers and Envoy.
+PARALLEL ?= 5
 PACKAGES = ./e2e $(filter-out $(UNRACED:./%=$(shell go list -m)/%),$(shell go list -e ./...))
 
 # These play one scenario thousands of times, read a chain or a corpus in one goroutine, or
@@ -137,7 +139,7 @@ TAGS :=
 
 .PHONY: test
 test: doctor envoy sdks node-clients api-tools ## run all tests, all but some long ones with the race detector, count them, and list the slowest
-	$(TESTCOUNT) -race $(TAGS) -shuffle=on -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
+	$(TESTCOUNT) -race $(TAGS) -shuffle=on -parallel=$(PARALLEL) -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -shuffle=on -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 	$(TESTCOUNT) -shuffle=on -timeout 20m $(TESTFLAGS) $(UNRACED)
 
@@ -145,7 +147,7 @@ test: doctor envoy sdks node-clients api-tools ## run all tests, all but some lo
 # tests start as other programs: Python scripts, Envoy.
 .PHONY: test-fast
 test-fast: envoy sdks node-clients api-tools ## as test, in a fixed order, so that packages whose tests passed before and did not change are not run
-	$(TESTCOUNT) -race -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
+	$(TESTCOUNT) -race -parallel=$(PARALLEL) -timeout 30m -skip '$(REPEATED)' $(TESTFLAGS) $(PACKAGES)
 	$(TESTCOUNT) -timeout 20m -run '$(REPEATED)' $(TESTFLAGS) $(REPEATED_IN)
 	$(TESTCOUNT) -timeout 20m $(TESTFLAGS) $(UNRACED)
 
@@ -159,7 +161,7 @@ test-agents: envoy agents ## run Codex and Claude Code, without a terminal, agai
 
 .PHONY: e2e
 e2e: envoy sdks node-clients api-tools ## run the end-to-end tests only: real Envoy, real SDKs, fake provider
-	$(TESTCOUNT) -race -count=1 -timeout 20m $(TESTFLAGS) ./e2e
+	$(TESTCOUNT) -race -count=1 -parallel=$(PARALLEL) -timeout 20m $(TESTFLAGS) ./e2e
 
 .PHONY: schedules
 schedules: ## play SEEDS random schedules of faults, and ten restores, on clusters in memory, in virtual time
