@@ -183,6 +183,10 @@ func afterVersion(path string) (string, bool) {
 func (o *Operation) Aliases() []string {
 	var out []string
 	for _, prefix := range o.prefixes() {
+		if o.Alone {
+			out = append(out, prefix+o.Path)
+			continue
+		}
 		out = append(out, prefix+"/v1"+o.Path)
 		if o.Version2 {
 			out = append(out, prefix+"/v2"+o.Path)
@@ -210,7 +214,7 @@ func (o *Operation) prefixes() []string {
 	switch {
 	case o.Method != "":
 		return nil
-	case o.CallType == Rerank:
+	case o.CallType == Rerank, o.Language == languageCohere:
 		return []string{prefixCohere}
 	case o.Language == languageAnthropic:
 		return []string{prefixAnthropic}
@@ -314,7 +318,7 @@ func Known(path string) []string {
 // form; not ok for another path.
 func Models(path string) (usual string, ok bool) {
 	whole := path
-	for _, prefix := range [...]string{prefixAzure + prefixOpenAI, prefixAnthropic, prefixGemini, prefixPassed, prefixOpenAI, prefixVertex} {
+	for _, prefix := range [...]string{prefixAzure + prefixOpenAI, prefixAnthropic, prefixCohere, prefixGemini, prefixPassed, prefixOpenAI, prefixVertex} {
 		if rest, ok := strings.CutPrefix(path, prefix); ok && strings.HasPrefix(rest, "/") {
 			path = rest
 			break

@@ -42,6 +42,7 @@ func TestFind(t *testing.T) {
 		"/azure/openai/deployments/d/chat/completions":             {Path: "/chat/completions", Model: "d"},
 		"/openai/deployments/d/audio/speech":                       {Path: "/audio/speech", Model: "d"},
 		"/cohere/v2/rerank":                                        {Path: "/rerank"},
+		"/cohere/v2/chat":                                          {Path: "/v2/chat"},
 	} {
 		if got, ok := dataplane.Find(path); !ok || got != want {
 			t.Errorf("%s: %+v, %v", path, got, ok)
@@ -59,7 +60,7 @@ func TestFind(t *testing.T) {
 		"/v1beta/models/:generateContent", "/v1beta/models:generateContent", "/v1beta/models/m", "/v1beta/models/m:predict", "/gemini/v1/publishers/google/models/m:generateContent",
 		"/gemini" + project + "google/models/m:generateContent", "/v1beta/cachedContents/m:generateContent", "/v1/publishers/a/b/models/m:generateContent",
 		"/vertex_ai/v1beta/models/m:generateContent", project + "google/models/m:batchEmbedContents", "/x/models/m:generateContent", "/models/m:generateContent",
-		"/v1/projects/p/publishers/google/models/m:generateContent", "/anthropic/v1/files", "/cohere/v2/chat", "/bedrock/model//converse", "/bedrock/model/m/converse/x", "/bedrock/converse", "/model/m/converse", "/bedrock/model//invoke", "/bedrock/model/a/b/invoke", "/bedrock/model/m/invoke/x", "/model/m/invoke", "/openai/deployments/d/x",
+		"/v1/projects/p/publishers/google/models/m:generateContent", "/anthropic/v1/files", "/cohere/v1/chat", "/cohere/chat", "/openai/deployments/d/v2/chat", "/bedrock/model//converse", "/bedrock/model/m/converse/x", "/bedrock/converse", "/model/m/converse", "/bedrock/model//invoke", "/bedrock/model/a/b/invoke",
 	} {
 		if got, ok := dataplane.Find(path); ok && got.Path != "/x" {
 			t.Errorf("%s: %+v", path, got)
@@ -72,7 +73,7 @@ func TestModels(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/models": "/v1/models", "/models": "/v1/models", "/v1/models/m": "/v1/models/m", "/v1beta/models": "/v1/models", "/v1beta/models/m": "/v1/models/m",
 		"/gemini/v1beta/models": "/v1/models", "/vertex_ai/v1beta1/publishers/google/models": "/v1/models", "/anthropic/v1/models/m": "/v1/models/m",
-		"/openai/models": "/v1/models", "/azure/openai/v1/models": "/v1/models", "/v1/models/m:generateContent": "", "/v1/modelsx": "", "/gemini": "", "/bedrock/models": "",
+		"/openai/models": "/v1/models", "/cohere/v1/models": "/v1/models", "/azure/openai/v1/models": "/v1/models", "/v1/models/m:generateContent": "", "/v1/modelsx": "", "/gemini": "", "/bedrock/models": "",
 	} {
 		if got, ok := dataplane.Models(path); got != want || ok != (want != "") {
 			t.Errorf("%s: %s", path, got)
@@ -95,7 +96,11 @@ func TestUnknownPathsHaveALanguage(t *testing.T) {
 		"/bedrock/model/m/apply":           {"converse", "/bedrock/model/{model}/converse-stream"},
 		"/bedrock/model/m/invoke":          {"anthropic", ""},
 		"/bedrock/model/m/converse":        {"converse", ""},
-		"/cohere/v1/chat":                  {"", "/cohere/v2/rerank"},
+		"/cohere/v1/chat":                  {"cohere", "/cohere/v2/chat"},
+		"/cohere/v2/rerank":                {"cohere", ""},
+		"/v2/rerank":                       {"cohere", ""},
+		"/v2/chat":                         {"cohere", ""},
+		"/v1/rerank":                       {"openai", ""},
 		"/v1/chat/completions":             {"openai", ""},
 		"/anthropic/v1/messages":           {"anthropic", ""},
 		"/v1beta/models/m:generateContent": {"gemini", ""},

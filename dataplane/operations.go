@@ -15,6 +15,7 @@ type Operation struct {
 	Path     string // without the version; it is also the provider's endpoint in extproc/driver
 	Language string // the caller's API, as in extproc/wire
 	Version2 bool   // it is at /v2 as well, as at Cohere's API
+	Alone    bool   // it has one path without a prefix: Path, with the version in it
 	Method   string // what ends its paths behind the model, of Google's and Bedrock's; empty for the others, whose paths are exact
 	Streams  bool   // its responses are streams: the path says so, and not the body
 	Request  Form
@@ -85,6 +86,7 @@ const (
 
 	Converse      = "converse"
 	ConverseCount = "converse.count_tokens"
+	Turns         = "chat"
 )
 
 // Paths that the providers' own paths lead to.
@@ -100,12 +102,14 @@ const (
 	pathConverse           = "/converse"
 	pathStreamedConverse   = "/converse-stream"
 	pathConverseCount      = "/count-tokens"
+	pathTurns              = "/v2/chat"
 )
 
 // Languages that this package tells apart; see extproc/wire.
 const (
 	languageAnthropic = "anthropic"
 	languageConverse  = "converse"
+	languageCohere    = "cohere"
 	languageGemini    = "gemini"
 	languageOpenAI    = "openai"
 )
@@ -121,8 +125,8 @@ const (
 
 // Operations lists all operations. It is an array because each request reads it, and an
 // array is not allocated.
-func Operations() [22]Operation {
-	var out [22]Operation
+func Operations() [23]Operation {
+	var out [23]Operation
 	own, native := openOperations(), nativeOperations()
 	copy(out[copy(out[:], own[:]):], native[:])
 	return out
@@ -191,7 +195,7 @@ func openOperations() [14]Operation {
 }
 
 // nativeOperations lists those whose paths name the model, as a provider's own clients write them.
-func nativeOperations() [8]Operation {
+func nativeOperations() [9]Operation {
 	return [...]Operation{
 		{
 			CallType: Contents, ID: "generateContent", Path: pathContents, Language: languageGemini, Method: "generateContent",
@@ -225,6 +229,10 @@ func nativeOperations() [8]Operation {
 			CallType: ConverseCount, ID: "countConverseTokens", Path: pathConverseCount, Language: languageConverse, Method: "count-tokens",
 			Request: JSON(), Response: mediaJSON,
 		},
+		{
+			CallType: Turns, ID: "chat", Path: pathTurns, Language: languageCohere, Alone: true,
+			Request: JSON(), Response: mediaJSON, Stream: mediaEvents,
+		},
 	}
 }
 
@@ -232,6 +240,9 @@ func nativeOperations() [8]Operation {
 func (o *Operation) Paths() []string {
 	if o.Method != "" {
 		return nil
+	}
+	if o.Alone {
+		return []string{o.Path}
 	}
 	out := []string{"/v1" + o.Path, o.Path}
 	if o.Version2 {
@@ -279,7 +290,7 @@ func IsInference(path string) bool {
 	if IsModels(path) {
 		return false
 	}
-	if _, ok := findMethod(path); ok || prefixed(path) {
+	if _, ok := findMethod(path); ok || prefixed(path) || isBelow(path, pathTurns) {
 		return true
 	}
 	for _, version := range [...]string{"/v1/", "/v2/"} {
@@ -299,7 +310,7 @@ func IsInference(path string) bool {
 // IsOperation reports whether a path without a version is an operation's, or below one.
 func IsOperation(path string) bool {
 	for _, o := range Operations() {
-		if o.Method == "" && isBelow(path, o.Path) {
+		if o.Method == "" && !o.Alone && isBelow(path, o.Path) {
 			return true
 		}
 	}
@@ -310,7 +321,10 @@ func IsOperation(path string) bool {
 // form the path has; empty if there is none.
 func Language(path string) string {
 	for _, o := range Operations() {
-		if slices.Contains(o.Paths(), path) {
+		switch {
+		case o.Version2 && path == "/v2"+o.Path, isBelow(path, prefixCohere):
+			return languageCohere
+		case slices.Contains(o.Paths(), path):
 			return o.Language
 		}
 	}

@@ -228,6 +228,7 @@ func TestResetStreamsOfOtherLanguages(t *testing.T) {
 	g := startGateway(t, b.models())
 	for _, c := range []struct{ path, body, event, last string }{
 		{"/v1/messages?beta=true", `{"model":%q,"max_tokens":9,"stream":true,"messages":[{"role":"user","content":"a"}]}`, "event: error\ndata: {\"type\":\"error\"", "{\"type\":\"message_stop\"}\n\n"},
+		{"/cohere/v2/chat", `{"model":%q,"stream":true,"messages":[{"role":"user","content":"a"}]}`, "event: message-end\ndata: {\"type\":\"message-end\",\"delta\":{\"error\":\"", ""},
 		{"/responses", `{"model":%q,"stream":true,"input":"a"}`, "event: error\ndata: {\"type\":\"error\"", ""},
 	} {
 		s := g.readStreamOf(streamed{c.path, fmt.Sprintf(c.body, "rst"), "rst"}, b, protocol(t, false), "\n\n")

@@ -54,7 +54,14 @@ func everyPlace() map[string]canaries {
 			{"role":"user","content":"@@"}],
 			"tools":[{"type":"function","name":"pay","description":"@@","strict":false,"parameters":` + schema + `}],
 			"text":{"format":{"type":"json_schema","name":"out","description":"@@","schema":` + schema + `}}}`},
-		"responses, plain":    {path: "/v1/responses", model: "native", body: `{"model":"%s","store":false,"instructions":"@@","input":"@@"}`},
+		"responses, plain": {path: "/v1/responses", model: "native", body: `{"model":"%s","store":false,"instructions":"@@","input":"@@"}`},
+		"turns": {path: "/v2/chat", model: "command", body: `{"model":"%s","messages":[
+			{"role":"system","content":"@@"},{"role":"user","content":[{"type":"text","text":"@@"},{"type":"text","text":"(@@)"}]},
+			{"role":"assistant","tool_plan":"@@","tool_calls":[{"id":"call_1","type":"function","function":{"name":"pay","arguments":"{\"to\": [\"@@\"], \"n\": 4111111111111111}"}}]},
+			{"role":"tool","tool_call_id":"call_1","content":[{"type":"document","document":{"data":{"text":"@@","deep":{"er":["@@"]}}}},{"type":"text","text":"@@"}]},
+			{"role":"assistant","content":[{"type":"thinking","thinking":"@@"},{"type":"text","text":"@@"}]},{"role":"user","content":"@@"}],
+			"documents":["@@",{"id":"d1","data":{"title":"@@","text":"@@"}}],"tools":[{"type":"function","function":{"name":"pay","description":"@@","parameters":` + schema + `}}],
+			"response_format":{"type":"json_object","json_schema":` + schema + `}}`},
 		"counts of messages":  {path: "/v1/messages/count_tokens", model: "claude", body: `{"model":"%s","system":"@@","messages":[{"role":"user","content":"@@"}]}`},
 		"counts of responses": {path: "/v1/responses/input_tokens", model: "native", body: `{"model":"%s","instructions":"@@","input":"@@"}`},
 		"completions":         {path: "/v1/completions", model: "gpt", body: `{"model":"%s","prompt":["@@","so (@@)"],"suffix":"@@"}`},
@@ -77,11 +84,14 @@ func TestCanariesNeverReachProviders(t *testing.T) {
 	t.Parallel()
 	p := newUpstream(t)
 	p.loose = true // members that OpenAI does not have
-	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt", "claude=anthropic/fake-claude", "native=openai/fake-native"))
+	g := startGateway(t, models(p, "gpt=openai_compatible/fake-gpt", "claude=anthropic/fake-claude", "native=openai/fake-native", "command=cohere/fake-command"))
 	g.manages(http.MethodPost, "/guardrail", `{"guardrail_name":"pii","default_on":true,"engines":[{"engine_name":"presidio","event_hooks":["pre_call"],"config":{"entities":["EMAIL_ADDRESS","CREDIT_CARD"]}}]}`)
 	g.manages(http.MethodPost, "/prompts", `{"prompt_name":"letter","messages":[{"role":"system","content":"From canary.prompt@example.com to {{ to.name }}."},{"role":"user","content":"{{ hint }}"}]}`)
 	for name, c := range everyPlace() {
-		for _, model := range []string{"gpt", "claude", "native"} {
+		for _, model := range []string{"gpt", "claude", "native", "command"} {
+			if model == "command" && c.model != model {
+				continue
+			}
 			places := 0
 			fill := func(text string) string {
 				for strings.Contains(text, "@@") {
@@ -113,7 +123,7 @@ func TestCanariesNeverReachProviders(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{"/v1/chat/completions", "/v1/messages"} {
+	for _, path := range []string{"/v1/chat/completions", "/v1/messages", "/v2/chat"} {
 		if status, body := g.sends(path, `{"model":"gpt","max_tokens":9,"prompt_id":"letter","prompt_variables":{"to":{"name":"canary.name@example.com"},"hint":"canary.hint@example.com"},"messages":[{"role":"user","content":"Go"}]}`); status != http.StatusOK {
 			t.Errorf("%s with a prompt: %d %s", path, status, body)
 		}

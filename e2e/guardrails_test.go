@@ -68,6 +68,7 @@ func TestBlockedStreamLetsGo(t *testing.T) {
 	for path, body := range map[string]string{
 		"/v1/chat/completions": `{"model":"slow","stream":true,"guardrail_id":"block","messages":[{"role":"user","content":"Tell me a story."}]}`,
 		"/v1/messages":         `{"model":"slow-claude","stream":true,"max_tokens":4000,"guardrail_id":"block","messages":[{"role":"user","content":"Tell me a story."}]}`,
+		"/v2/chat":             `{"model":"slow-claude","stream":true,"guardrail_id":"block","messages":[{"role":"user","content":"Tell me a story."}]}`,
 		"/v1/responses":        `{"model":"slow-claude","stream":true,"guardrail_id":"block","input":"Tell me a story."}`,
 	} {
 		a := g.do(http.MethodPost, path, strings.NewReader(body), with("Authorization", "Bearer "+adminKey), with("Content-Type", "application/json"))
@@ -78,7 +79,7 @@ func TestBlockedStreamLetsGo(t *testing.T) {
 			t.Errorf("%s: settled as %+v", path, row)
 		}
 	}
-	g.until("the provider is let go", func() bool { return p.Counters().Aborted == 3 && p.Counters().Open == 0 })
+	g.until("the provider is let go", func() bool { return p.Counters().Aborted == 4 && p.Counters().Open == 0 })
 }
 
 // Guardrails of a key, its team and its organization apply to requests that name none, and callers cannot

@@ -57,8 +57,9 @@ func TestNativeClients(t *testing.T) {
 	g := startGateway(t, models(p,
 		"gpt=openai/fake-gpt", "claude=anthropic/fake-claude", "claude-tools=anthropic/fake-claude+tools-2", "embed=openai/fake-embed", "rank=cohere/fake-rank",
 		"cut=anthropic/fake-claude+cut-3+words-20", "claude-thinks=anthropic/fake-claude+tools-2+think",
+		"broken=openai/fake-gpt+cut-3+words-20+pace-20ms", "command=cohere/fake-command", "command-tools=cohere/fake-command+tools-2",
 	)+strings.TrimPrefix(bedrockModels(p, "sonnet="+sonnet+":tools-2", "nova="+nova, "breaks-off="+nova+":error-5th", "throttled="+nova+":limit-1"), "model_list:\n")+
 		"router_settings: {num_retries: 0}\n")
-	runPython(t, g, "native_clients.py", 47)
+	runPython(t, g, "native_clients.py", 61)
 	noneHasTheKey(t, p)
 }

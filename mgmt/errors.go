@@ -23,8 +23,8 @@ const codeValidation = "validation_error"
 // placeKey marks requests to routes of the management API: their errors have a detail.
 type placeKey struct{}
 
-// reject sends an error, in the form that the caller's SDK reads: OpenAI's, or outside the management API
-// also Anthropic's, Google's or AWS's.
+// reject sends an error, in the form that the caller's SDK reads: OpenAI's, or that of another provider outside the
+// management API.
 func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 	c := *operation.Of(r.Context())
 	c.ID = w.Header().Get(headerRequestID)
@@ -40,6 +40,8 @@ func (s *Server) reject(w http.ResponseWriter, r *http.Request, err error) {
 		reply(w, e.HTTPStatus(), e.Google(c.ID))
 	case !managed && dataplane.Language(sentPath(r)) == "converse":
 		reply(w, e.HTTPStatus(), e.AWS(c.ID))
+	case !managed && isCohere(r):
+		reply(w, e.HTTPStatus(), e.Cohere(c.ID))
 	case !managed:
 		reply(w, e.HTTPStatus(), e.OpenAI())
 	case field.IsInvalid(e):

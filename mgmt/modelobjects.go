@@ -59,6 +59,15 @@ func (s *Server) models(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
+	if isCohere(r) {
+		page, err := cohereModelPage(catalog, names, r.URL.RawQuery)
+		if err != nil {
+			s.reject(w, r, err)
+			return
+		}
+		s.write(w, r, page)
+		return
+	}
 	list := modelList{Object: "list", Data: make([]modelObject, 0, len(names))}
 	for _, name := range names {
 		list.Data = append(list.Data, object(name))
@@ -78,6 +87,8 @@ func (s *Server) model(w http.ResponseWriter, r *http.Request) {
 		s.write(w, r, anthropicModelOf(name, g.Deployments))
 	case isGoogle(r):
 		s.write(w, r, googleModelOf(name, g.Deployments))
+	case isCohere(r):
+		s.write(w, r, cohereModelOf(name, g.Deployments))
 	default:
 		s.write(w, r, object(name))
 	}

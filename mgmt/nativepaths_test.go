@@ -19,7 +19,7 @@ func TestUnknownPathsOfProviders(t *testing.T) {
 		"POST /anthropic/v1/files":                        {`"type":"not_found_error"`, "/anthropic/v1/messages/count_tokens"},
 		"POST /bedrock/model/m/apply":                     {`"__type":"ResourceNotFoundException"`, "/bedrock/model/{model}/converse-stream"},
 		"GET /bedrock/foundation-models":                  {`"__type":"ResourceNotFoundException"`, "/bedrock/model/{model}/invoke"},
-		"POST /cohere/v1/chat":                            {`"code":"unsupported_endpoint"`, "/cohere/v2/rerank"},
+		"POST /cohere/v1/chat":                            {`"message":"The gateway does not support the endpoint`, "/cohere/v2/chat"},
 		"POST /openai_passthrough/v1/files":               {`"code":"unsupported_endpoint"`, "/openai_passthrough/v1/responses"},
 	} {
 		a := ask(t, s, target, "", nil)
@@ -41,6 +41,7 @@ func TestModelsInTheFormsOfProviders(t *testing.T) {
 		"GET /gemini/v1beta/models": "models", "GET /v1beta/models": "models", "GET /gemini/v1/models": "models",
 		"GET /vertex_ai/v1beta1/publishers/google/models": "publisherModels",
 		"GET /anthropic/v1/models":                        "has_more",
+		"GET /cohere/v1/models":                           "models",
 		"GET /openai/v1/models":                           "object", "GET /openai_passthrough/v1/models": "object", "GET /azure/openai/v1/models": "object",
 	} {
 		a := ask(t, s, target, "", nil)

@@ -65,6 +65,29 @@ func (e *Error) Anthropic(request string) []byte {
 	return out
 }
 
+// cohereBody is the error body of Cohere's API, plus the code, the field and the details.
+type cohereBody struct {
+	ID      string         `json:"id,omitzero"`
+	Message string         `json:"message"`
+	Code    string         `json:"code"`
+	Param   string         `json:"param,omitzero"`
+	Details map[string]any `json:"details,omitempty"`
+}
+
+// Cohere returns the error as the body that Cohere's SDKs read. request is the request's id; it may be empty.
+func (e *Error) Cohere(request string) []byte {
+	b := cohereBody{ID: request, Message: e.Message(), Code: e.Code, Param: e.Param, Details: e.Details}
+	if b.Code == "" {
+		b.Code = e.Kind.row().code
+	}
+	out, err := json.Marshal(b, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil { // only Details can fail
+		b.Details = nil
+		out, _ = json.Marshal(b, jsontext.AllowInvalidUTF8(true))
+	}
+	return out
+}
+
 // Header is a header of an error response.
 type Header struct{ Name, Value string }
 

@@ -21,7 +21,7 @@ type encoder struct {
 	open    pieceKind
 	cited   bool // the open block of text has its sources, so that more text is another block
 	tool    int  // provider's index of the open tool call
-	input   arguments
+	input   dialect.Arguments
 	waiting []piece // in order
 	calls   []int   // provider's indexes of the tool calls that are begun
 	stop    stop
@@ -129,7 +129,7 @@ func (e *encoder) drain(dst []byte, all bool) []byte {
 }
 
 // mayEnd reports whether the open block may end: the arguments of a tool call must be complete.
-func (e *encoder) mayEnd() bool { return e.open != toolPiece || e.input.complete() }
+func (e *encoder) mayEnd() bool { return e.open != toolPiece || e.input.Complete() }
 
 // write writes a piece, and begins its block.
 func (e *encoder) write(dst []byte, p *piece) []byte {
@@ -157,7 +157,7 @@ func (e *encoder) write(dst []byte, p *piece) []byte {
 	case toolPiece:
 		id := answerID(p.tool.ID, e.meta, len(e.calls))
 		dst = e.beginBlock(dst, toolPiece, &answerBlock{Type: "tool_use", ID: id, Name: &p.tool.Name, Input: inputOf("")})
-		e.tool, e.input, e.calls = p.tool.Index, arguments{}, append(e.calls, p.tool.Index)
+		e.tool, e.input, e.calls = p.tool.Index, dialect.Arguments{}, append(e.calls, p.tool.Index)
 	case noPiece:
 	}
 	return e.delta(dst, string(p.text))
@@ -194,7 +194,7 @@ func (e *encoder) delta(dst []byte, text string) []byte {
 	case thinkingPiece:
 		dst = e.deltaOf(dst, `{"type":"thinking_delta","thinking":`)
 	case toolPiece:
-		e.input.read(text)
+		e.input.Read(text)
 		dst = e.deltaOf(dst, `{"type":"input_json_delta","partial_json":`)
 	case noPiece, proofPiece, citationPiece:
 		return dst

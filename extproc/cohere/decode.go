@@ -75,14 +75,14 @@ func (Driver) Decode(body []byte) (*wire.Response, error) {
 		choice.ToolCalls = append(choice.ToolCalls, wire.ToolCall{ID: call.ID, Name: call.Function.Name, Arguments: arguments})
 	}
 	var f *wire.Failure
-	if choice.Finish, f = readFinish(in.Finish); f != nil {
+	if choice.Finish, f = ReadFinish(in.Finish); f != nil {
 		return nil, f
 	}
-	return &wire.Response{ID: in.ID, Choices: []wire.Choice{choice}, Usage: readUsage(in.Usage)}, nil
+	return &wire.Response{ID: in.ID, Choices: []wire.Choice{choice}, Usage: ReadUsage(in.Usage)}, nil
 }
 
-// readFinish reads finish_reason. Two of its words are failures of Cohere's.
-func readFinish(word string) (wire.Finish, *wire.Failure) {
+// ReadFinish reads finish_reason. Two of its words are failures of Cohere's.
+func ReadFinish(word string) (wire.Finish, *wire.Failure) {
 	switch word {
 	case "":
 		return "", nil

@@ -18,7 +18,7 @@ type Driver struct{}
 // pathOf returns the path of an endpoint below the host; empty if Cohere does not serve it.
 func pathOf(e driver.Endpoint) string {
 	switch e {
-	case driver.Chat, driver.Messages, driver.Responses, driver.Contents, driver.Converse:
+	case driver.Chat, driver.Messages, driver.Responses, driver.Contents, driver.Converse, driver.Turns:
 		return "/v2/chat"
 	case driver.Rerank:
 		return "/v2/rerank"

@@ -129,10 +129,10 @@ func (s *stream) arguments(dst []wire.Chunk, index int64, text string) []wire.Ch
 // end reads the last event.
 func (s *stream) end(dst []wire.Chunk, e *looseEvent) ([]wire.Chunk, error) {
 	s.ended = true
-	s.usage = readUsage(e.Delta.Usage)
-	finish, f := readFinish(e.Delta.Finish)
+	s.usage = ReadUsage(e.Delta.Usage)
+	finish, f := ReadFinish(e.Delta.Finish)
 	if f == nil && e.Delta.Error != "" {
-		_, f = readFinish("ERROR")
+		_, f = ReadFinish("ERROR")
 	}
 	if f != nil {
 		return dst, f

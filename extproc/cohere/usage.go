@@ -37,8 +37,8 @@ type looseTokens struct {
 	Searches units `json:"search_units"`
 }
 
-// readUsage reads a report. What is billed counts: the other count has what Cohere adds to the prompt.
-func readUsage(raw jsontext.Value) wire.Usage {
+// ReadUsage reads a report. What is billed counts: the other count has what Cohere adds to the prompt.
+func ReadUsage(raw jsontext.Value) wire.Usage {
 	if !driver.Given(raw) {
 		return wire.Usage{}
 	}

@@ -3,6 +3,7 @@ package compose
 import (
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/bedrock"
+	"github.com/modelgateway/modelgateway/extproc/cohere"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/gemini"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
@@ -101,6 +102,16 @@ func Languages() map[wire.Dialect]*Language {
 				"metadata":         nil, // labels of the caller's own are a hint
 			},
 			encode: bedrock.Codec{}.EncodePart,
+		},
+		wire.Cohere: {
+			messages: "messages",
+			settings: map[string][]place{
+				"top_p":            {{name: "p"}},
+				"stop":             {{name: "stop_sequences"}},
+				"reasoning_effort": {{name: "thinking"}},
+				"metadata":         nil, // labels of the caller's own are a hint
+			},
+			encode: cohere.Driver{}.Encode,
 		},
 	}
 }

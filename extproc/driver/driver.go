@@ -149,7 +149,7 @@ type Header struct {
 type Endpoint string
 
 // The endpoints. Messages and CountTokens are Anthropic's, Contents and ContentsCount are Google's, Converse and ConverseCount are
-// Bedrock's, and have no path of OpenAI's. Rerank is
+// Bedrock's, Turns is Cohere's, and have no path of OpenAI's. Rerank is
 // Cohere's, and compatible providers have it under this path.
 const (
 	Chat           Endpoint = "/chat/completions"
@@ -170,6 +170,7 @@ const (
 	ContentsCount  Endpoint = "/countTokens"
 	Converse       Endpoint = "/converse"
 	ConverseCount  Endpoint = "/count-tokens"
+	Turns          Endpoint = "/v2/chat"
 )
 
 // Passed stands for the paths of a provider that the gateway does not serve itself. No driver serves it; see Through.
@@ -177,7 +178,7 @@ const Passed Endpoint = "passed"
 
 // IsChat reports whether requests of the endpoint are chats, which can be translated.
 func (e Endpoint) IsChat() bool {
-	return e == Chat || e == Messages || e == Responses || e == Contents || e == Converse
+	return e == Chat || e == Messages || e == Responses || e == Contents || e == Converse || e == Turns
 }
 
 // Operation is one request, as far as its address depends on it.

@@ -41,10 +41,10 @@ func ToolNames(r *wire.Request, fits func(name string) bool, rule, provider stri
 }
 
 // Strict returns whether a tool is sent as strict to a provider of OpenAI's. Strict schemas require all
-// properties there, and allow no others. Anthropic's need not, and a provider of OpenAI's rejects
-// those. For a caller of Anthropic's language strict is then dropped, as other hints are.
+// properties there, and allow no others. Anthropic's and Cohere's need not, and a provider of OpenAI's rejects
+// those. For a caller of their languages strict is then dropped, as other hints are.
 func Strict(caller wire.Dialect, t *wire.Tool) *bool {
-	if caller == wire.Anthropic && t.Strict != nil && *t.Strict && !isClosed(t.Schema) {
+	if (caller == wire.Anthropic || caller == wire.Cohere) && t.Strict != nil && *t.Strict && !isClosed(t.Schema) {
 		return nil
 	}
 	return t.Strict

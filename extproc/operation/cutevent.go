@@ -47,6 +47,8 @@ func lastLines(e driver.Endpoint) []string {
 		return []string{"event: response.completed\n", "event: response.incomplete\n", "event: response.failed\n"}
 	case "/streamGenerateContent":
 		return []string{`data: {"usageMetadata":`, failed}
+	case driver.Turns:
+		return []string{"event: message-end\n"}
 	case driver.Images:
 		return []string{"event: image_generation.completed\n", failed}
 	case driver.ImageEdits:

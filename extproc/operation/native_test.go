@@ -37,7 +37,11 @@ func TestNativePaths(t *testing.T) {
 		"/bedrock/model/m/invoke-with-response-stream":      {driver.Messages, wire.Anthropic, "m", true, true},
 		"/anthropic/v1/messages":                            {driver.Messages, wire.Anthropic, "", false, false},
 		"/azure/openai/deployments/d/chat/completions":      {driver.Chat, wire.OpenAI, "d", false, false},
-		"/cohere/v2/rerank":                                 {driver.Rerank, wire.OpenAI, "", false, false},
+		"/cohere/v2/rerank":                                 {driver.Rerank, wire.Cohere, "", false, false},
+		"/v2/rerank":                                        {driver.Rerank, wire.Cohere, "", false, false},
+		"/v1/rerank":                                        {driver.Rerank, wire.OpenAI, "", false, false},
+		"/cohere/v2/chat":                                   {driver.Turns, wire.Cohere, "", false, false},
+		"/v2/chat":                                          {driver.Turns, wire.Cohere, "", false, false},
 	} {
 		m := table.At(path)
 		if m.Operation == nil {
@@ -52,7 +56,7 @@ func TestNativePaths(t *testing.T) {
 			t.Errorf("%s: %s, %s, model %q, streams %v", path, m.Endpoint, language.Name(), m.Model, m.PathStreams)
 		}
 	}
-	for _, path := range []string{"/generateContent", "/embedContent", "/v1/generateContent", "predict/embeddings", "/gemini/v1beta/models/m:generateVideos"} {
+	for _, path := range []string{"/chat", "/v1/chat", "/cohere/v1/chat", "/generateContent", "/embedContent", "/v1/generateContent", "predict/embeddings", "/gemini/v1beta/models/m:generateVideos"} {
 		if m := table.At(path); m.Operation != nil {
 			t.Errorf("%s leads to %s", path, m.CallType)
 		}
@@ -67,13 +71,14 @@ func TestErrorsHaveTheFormOfThePath(t *testing.T) {
 		"/gemini/v1beta/models/m:generateContent": `"status":"NOT_FOUND"`, "/gemini/v1beta/nothing": `"status":"NOT_FOUND"`, "/v1beta/models/m:embedContent": `"status":"NOT_FOUND"`,
 		"/anthropic/v1/nothing": `"type":"not_found_error"`, "/vertex_ai/v1/projects/p/locations/l/publishers/anthropic/models/c:rawPredict": `"type":"not_found_error"`,
 		"/bedrock/model/m/invoke": `"message":"The gateway does not support`, "/bedrock/model/m/converse": `"__type":"ResourceNotFoundException"`, "/bedrock/model/m/nothing": `"__type":"ResourceNotFoundException"`,
+		"/cohere/v2/chat": `{"id":"req_1","message":"The gateway does not support`, "/cohere/v1/rerank": `{"id":"req_1","message":`, "/cohere/nothing": `{"id":"req_1","message":`,
 		"/openai/v1/nothing": `"code":"unsupported_endpoint"`, "/nothing": `"code":"unsupported_endpoint"`,
 	} {
 		if body := string(table.At(path).ErrorBody(Unknown(path), path, "req_1")); !strings.Contains(body, sign) {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
-	if e := Unknown("/cohere/v1/chat"); e.Kind != fault.NotFound || !strings.Contains(e.Detail, "/cohere/v2/rerank") {
+	if e := Unknown("/cohere/v1/chat"); e.Kind != fault.NotFound || !strings.Contains(e.Detail, "/cohere/v2/chat") {
 		t.Errorf("%v", e)
 	}
 }

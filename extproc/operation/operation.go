@@ -32,12 +32,12 @@ type Operation struct {
 	Blob bool
 	// Betas reads the beta features that a request has in its body instead of a header; may be nil.
 	Betas func(body []byte) (string, error)
-	// Caller is the language of callers whose requests have another form than Language: Into makes one of
+	// Caller is the language of callers whose requests or errors have another form than Language: Into makes one of
 	// Language of them, for the model that the path names, and Outof the caller's response of one of Language.
 	// nil if there is no such form.
 	Caller dialect.Dialect
-	Into   func(body []byte, model string) ([]byte, error)
-	Outof  func(body []byte) ([]byte, error) // may be nil: the response has the form of Language
+	Into   func(body []byte, model string) ([]byte, error) // nil: only the errors have another form
+	Outof  func(body []byte) ([]byte, error)               // may be nil: the response has the form of Language
 
 	Reader
 }
@@ -108,6 +108,8 @@ func (o *Operation) Vendor() string {
 		return "gemini"
 	case wire.Converse:
 		return "bedrock"
+	case wire.Cohere:
+		return "cohere"
 	}
 	return "openai"
 }
@@ -177,7 +179,7 @@ func (o *Operation) ReplyID(request id.Request) string {
 		prefix = "resp_"
 	case driver.Completions:
 		prefix = "cmpl-"
-	case driver.Contents, driver.Converse:
+	case driver.Contents, driver.Converse, driver.Turns:
 		prefix = ""
 	}
 	return prefix + strings.TrimPrefix(string(request), "req_")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/coherecaller"
 	"github.com/modelgateway/modelgateway/extproc/contents"
 	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
@@ -53,6 +54,9 @@ func readers() map[string]Reader {
 		dataplane.ConverseCount: {
 			Scan: converse.ScanCount, Texts: texts.Converse(), Reply: counted("inputTokens"), Edits: converse.CountEdits, Decode: converse.DecodeCount, Free: true,
 		},
+		dataplane.Turns: with(chat, func(r *Reader) {
+			r.Texts, r.Reply, r.Event = texts.Turns(), coherecaller.Reply, coherecaller.Event
+		}),
 		dataplane.Completions: with(chat, func(r *Reader) {
 			r.Scan, r.Texts = splice.ScanInputs(splice.Prompt), texts.Completions()
 		}),
@@ -92,6 +96,7 @@ func languages() map[string]dialect.Dialect {
 		string(wire.Responses):   responses.Dialect{},
 		string(wire.Gemini):      googlecaller.Dialect{},
 		string(wire.Converse):    converse.Dialect{},
+		string(wire.Cohere):      coherecaller.Dialect{},
 	}
 }
 
@@ -121,6 +126,14 @@ func NewTable() Table {
 		for _, path := range slices.Concat([]string{row.Path}, row.Paths(), row.Aliases()) {
 			out[path] = op
 		}
+		if row.Version2 { // its clients are Cohere's
+			theirs := *op
+			theirs.Caller = coherecaller.Dialect{}
+			out["/v2"+row.Path] = &theirs
+			for _, path := range row.Aliases() {
+				out[path] = &theirs
+			}
+		}
 	}
 	out.addForms()
 	return out
@@ -149,5 +162,5 @@ func (t Table) At(path string) Match {
 
 // pathIsExact reports whether the operation has exact paths. The others have the model in them.
 func (o *Operation) pathIsExact() bool {
-	return o.Language.Name() != wire.Gemini && o.Language.Name() != wire.Converse && o.Caller == nil
+	return o.Language.Name() != wire.Gemini && o.Language.Name() != wire.Converse && o.Into == nil
 }

@@ -36,6 +36,8 @@ func (m Match) ErrorBody(e *fault.Error, path, request string) []byte {
 		return e.Google(request)
 	case string(wire.Converse):
 		return e.AWS(request)
+	case string(wire.Cohere):
+		return e.Cohere(request)
 	}
 	return e.OpenAI()
 }

@@ -20,7 +20,7 @@ import (
 func (x *Exchange) sealsCalls() bool {
 	language := x.op.Language.Name()
 	if language != wire.OpenAI {
-		return language == wire.Anthropic || language == wire.Responses || language == wire.Gemini
+		return language == wire.Anthropic || language == wire.Responses || language == wire.Gemini || language == wire.Cohere
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -25,6 +25,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/usage"
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/coherecaller"
 	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/driver"
@@ -89,6 +90,7 @@ func languages() []language {
 		{openai.Completions{}, driver.Chat, completionsFolder, "cmpl-golden"},
 		{googlecaller.Dialect{}, driver.Contents, contentsFolder, "golden"},
 		{converse.Dialect{}, driver.Converse, converseFolder, ""},
+		{coherecaller.Dialect{}, driver.Turns, turnsFolder, "golden"},
 	}
 }
 
@@ -98,12 +100,13 @@ const (
 	completionsFolder = "testdata/completions"
 	contentsFolder    = "testdata/contents"
 	converseFolder    = "testdata/converse"
+	turnsFolder       = "testdata/turns"
 )
 
 // isLanguageFolder reports whether a folder of testdata has the golden files of callers of another language than OpenAI's
 // chats.
 func isLanguageFolder(folder string) bool {
-	return folder == messagesFolder || folder == completionsFolder || folder == contentsFolder || folder == converseFolder
+	return slices.Contains([]string{messagesFolder, completionsFolder, contentsFolder, converseFolder, turnsFolder}, folder)
 }
 
 // TestGolden runs every driver over every file of its folder, for callers of each language.

@@ -3,12 +3,14 @@ package provider_test
 import (
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
 
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/coherecaller"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 	"github.com/modelgateway/modelgateway/extproc/wire"
@@ -29,6 +31,7 @@ func TestScannersAgreeWithCodecs(t *testing.T) {
 	for _, by := range []scanners{
 		{"anthropic", splice.Message, splice.MessageEvent, "message_stop"},
 		{"gemini", googlecaller.Reply, googlecaller.Event, ""},
+		{"cohere", coherecaller.Reply, coherecaller.Event, "message-end"},
 	} {
 		t.Run(by.provider, func(t *testing.T) { agree(t, by) })
 	}
@@ -109,6 +112,7 @@ func scanStream(t *testing.T, file string, by scanners, all []event) {
 	var got wire.Usage
 	var finish, wantFinish, text string
 	done := false
+	all = slices.DeleteFunc(all, func(e event) bool { return splice.IsDone([]byte(e.data)) }) // of proxies
 	for _, e := range all {
 		chunks, err := stream.Event(nil, e.name, []byte(e.data))
 		if err != nil {

@@ -42,6 +42,10 @@ func unread() map[string][]string {
 			"contents.parts.function_response.id", "contents.parts.function_response.parts.inlineData.mimeType", "tools.functionDeclarations.behavior", "tools.googleSearch",
 			"toolConfig", "safetySettings", "generationConfig.responseMimeType", "labels", "serviceTier",
 		},
+		"turns": {
+			"model", "messages.citations", "messages.content.image_url.detail", "messages.content.document.id", "messages.tool_call_id", "messages.tool_calls.id",
+			"documents.id", "safety_mode", "citation_options", "tool_choice", "thinking", "priority",
+		},
 		"completions": {"model", "user"}, "inputs": {"model", "encoding_format"}, "images": {"model", "size", "quality", "response_format"},
 		"ranks": {"model"}, "sound": {"model", "voice", "response_format", "language", "timestamp_granularities"},
 	}

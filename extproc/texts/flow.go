@@ -32,6 +32,8 @@ func (r Reader) Flow(data []byte, f *Flow) {
 		f.contents(data, i)
 	case converseEvent:
 		f.converse(data, i)
+	case turnsEvent:
+		f.turns(data, i)
 	default:
 		f.All = true
 	}

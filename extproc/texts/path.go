@@ -125,8 +125,8 @@ func Member(name string) string {
 		"language", "logprobs", "logs", "mask", "mcp_servers", "message", "messages", "name", "negative_prompt", "output", "output_config", "outputs",
 		"parameters", "part", "partial_image_b64", "partial_json", "prediction", "prompt", "queries", "query", "quote", "rank_fields", "reason",
 		"reasoning", "reasoning_content", "refusal", "response", "response_format", "result", "results", "revised_prompt", "schema", "segments",
-		"server_description", "server_label", "server_name", "source", "stderr", "stdout", "stop", "stop_sequences", "suffix", "summary", "system", "text",
-		"thinking", "title", "tool_calls", "tool_choice", "tools", "transcript", "url", "url_citation", "user_location", "variables", "video_url", "word",
+		"server_description", "server_label", "server_name", "source", "sources", "stderr", "stdout", "stop", "stop_sequences", "suffix", "summary", "system", "text",
+		"thinking", "title", "tool_calls", "tool_choice", "tool_output", "tool_plan", "tools", "transcript", "url", "url_citation", "user_location", "variables", "video_url", "word",
 		"words":
 		return name
 	}

@@ -53,6 +53,7 @@ const (
 	listNodes
 	contentsNodes
 	converseNodes
+	turnsNodes
 )
 
 // rule says what the value of a member is. A string is a text of the kind. Of an array that holds for
@@ -186,6 +187,8 @@ func (w *walker) rule(n node, name []byte, i int) rule {
 		return w.contents(n, name)
 	case converseNodes:
 		return w.converse(n, name)
+	case turnsNodes:
+		return w.turns(n, name)
 	}
 	return common(n, name)
 }
@@ -203,7 +206,7 @@ func (w *walker) object(i int, n node) int {
 		fallthrough
 	case contentsPart:
 		w.contentPart(i)
-	case chatMessage, messagesMessage, contentsTurn, converseMessage:
+	case chatMessage, messagesMessage, contentsTurn, converseMessage, turnsMessage:
 		w.at.item = w.index
 		fallthrough
 	case chatAnswer:
@@ -221,6 +224,14 @@ func (w *walker) object(i int, n node) int {
 		w.at.item = w.index
 	case converseEvent:
 		w.at.item = index(w.b, i, "contentBlockIndex", 0)
+	case turnsEvent:
+		w.at.item = index(w.b, i, "index", 0)
+	case turnsSaid:
+		w.at.item = w.index
+	case turnsAnswerCall:
+		w.at.item, w.at.part = w.index, turnsCallPart
+	case turnsChangedCall:
+		w.at.part = turnsCallPart
 	case messagesBlock, messagesDelta:
 		w.block(i)
 	case messagesSource:

@@ -14,7 +14,7 @@ const (
 	Responses   Dialect = "responses"   // POST /v1/responses
 	Completions Dialect = "completions" // POST /v1/completions
 	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
-	Cohere      Dialect = "cohere"      // POST /v2/chat; of providers only
+	Cohere      Dialect = "cohere"      // POST /v2/chat
 	Gemini      Dialect = "gemini"      // generateContent
 	Voyage      Dialect = "voyage"      // embeddings and rankings of Voyage; of providers only
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only

@@ -177,9 +177,48 @@ def prefixes() -> None:
         assert len(r.data) == 2 and r.usage.prompt_tokens > 0, r
         ok(f"{name}: embeddings")
 
-    r = cohere.ClientV2(base_url=URL + "/cohere", api_key=KEY).rerank(model="rank", query="a fox", documents=["the fox", "the sea"], top_n=1)
+
+def turns() -> None:
+    """Cohere's client, with Cohere's models and with others."""
+    c = cohere.ClientV2(base_url=URL + "/cohere", api_key=KEY)
+    r = c.rerank(model="rank", query="a fox", documents=["the fox", "the sea"], top_n=1)
     assert len(r.results) == 1 and r.results[0].relevance_score >= 0, r
     ok("cohere: rerank")
+    for model in ("command", "gpt", "claude"):
+        r = c.chat(model=model, messages=HELLO, max_tokens=50, documents=["A fox."], safety_mode="CONTEXTUAL")
+        assert r.id and r.message.content[-1].text and r.usage.billed_units.output_tokens > 0 and r.finish_reason in ("COMPLETE", "MAX_TOKENS"), r
+        ok(f"cohere, {model}: whole")
+        events = list(c.chat_stream(model=model, messages=HELLO, max_tokens=50))
+        assert events[0].type == "message-start" and events[-1].type == "message-end", events
+        assert "".join(e.delta.message.content.text or "" for e in events if e.type == "content-delta") and events[-1].delta.usage.tokens.output_tokens > 0, events
+        ok(f"cohere, {model}: streamed")
+    tool = {"type": "function", "function": {"name": "get_weather", "description": "The weather.", "parameters": WEATHER["input_schema"]}}
+    for model in ("command-tools", "claude-tools"):
+        talk = list(HELLO)
+        r = c.chat(model=model, messages=talk, tools=[tool])
+        assert len(r.message.tool_calls) == 2 and r.finish_reason == "TOOL_CALL", r
+        talk += [r.message] + [{"role": "tool", "tool_call_id": k.id, "content": [{"type": "document", "document": {"data": {"weather": "sunny"}}}]} for k in r.message.tool_calls]
+        r = c.chat(model=model, messages=talk, tools=[tool])
+        assert r.message.content[-1].text and r.finish_reason == "COMPLETE", r
+        names, arguments = [], []
+        for e in c.chat_stream(model=model, messages=HELLO, tools=[tool]):
+            if e.type == "tool-call-start":
+                names.append(e.delta.message.tool_calls.function.name)
+                arguments.append(e.delta.message.tool_calls.function.arguments or "")
+            elif e.type == "tool-call-delta":
+                arguments[e.index] += e.delta.message.tool_calls.function.arguments
+        assert names == ["get_weather"] * 2 and all(json.loads(a) for a in arguments), (names, arguments)
+        ok(f"cohere, {model}: tools")
+    refused(lambda: c.chat(model="nobody", messages=HELLO), cohere.NotFoundError, "no model of that name", "cohere: a model that does not exist")
+    refused(lambda: c.chat(model="gpt", messages=HELLO, safety_mode="STRICT"), cohere.BadRequestError, "safety_mode", "cohere: a filter that others lack")
+    refused(lambda: cohere.ClientV2(base_url=URL + "/cohere", api_key="sk-nobody").chat(model="gpt", messages=HELLO), cohere.UnauthorizedError, "message", "cohere: a wrong key")
+    refused(lambda: cohere.Client(base_url=URL + "/cohere", api_key=KEY).chat(model="gpt", message="Say hello."), cohere.NotFoundError, "/cohere/v2/chat", "cohere: the first version")
+    last = list(c.chat_stream(model="broken", messages=HELLO))[-1]
+    assert last.type == "message-end" and last.delta.finish_reason == "ERROR" and "broke off" in last.delta.error, last
+    ok("cohere: a stream that fails")
+    page = cohere.Client(base_url=URL + "/cohere", api_key=KEY).models.list(page_size=2)
+    assert len(page.models) == 2 and page.next_page_token and page.models[0].endpoints, page
+    ok("cohere: models")
 
 
 def chats(c: openai.OpenAI, model: str, name: str) -> None:
@@ -238,4 +277,5 @@ vertex()
 bedrock()
 converse()
 prefixes()
+turns()
 limits()

@@ -45,6 +45,23 @@ class CohereRequest(pydantic.BaseModel):
     priority: typing.Optional[int] = None
 
 
+class CohereCall(CohereRequest):
+    """What a caller of ClientV2.chat may leave out."""
+
+    stream: bool = False
+
+
+class CohereError(pydantic.BaseModel):
+    """The body of an ApiError, with the gateway's own members."""
+
+    model_config = pydantic.ConfigDict(extra="forbid")
+
+    id: str
+    message: str = pydantic.Field(min_length=1)
+    code: str
+    param: str = ""
+
+
 TYPES = {
     "mistral request": pydantic.TypeAdapter(ChatCompletionRequest),
     "mistral stream": pydantic.TypeAdapter(ChatCompletionStreamRequest),
@@ -52,6 +69,8 @@ TYPES = {
     "mistral event": pydantic.TypeAdapter(CompletionChunk),
     "cohere request": pydantic.TypeAdapter(CohereRequest),
     "cohere stream": pydantic.TypeAdapter(CohereRequest),
+    "cohere call": pydantic.TypeAdapter(CohereCall),
+    "cohere error": pydantic.TypeAdapter(CohereError),
     "cohere response": pydantic.TypeAdapter(V2ChatResponse),
     "cohere event": pydantic.TypeAdapter(V2ChatStreamResponse),
 }

@@ -1,18 +1,18 @@
-package anthropic
+package dialect
 
 import "strings"
 
-// arguments follows the arguments of a tool call without keeping them, to know where their JSON
-// object ends.
-type arguments struct {
+// Arguments follows the arguments of a tool call without keeping them, to know where their JSON
+// object ends. The zero value is ready.
+type Arguments struct {
 	depth   int
 	begun   bool // the object's first brace was read
 	text    bool // inside a string
 	escaped bool // after a backslash in it
 }
 
-// read reads more of the arguments.
-func (a *arguments) read(s string) {
+// Read reads more of the arguments.
+func (a *Arguments) Read(s string) {
 	for s != "" {
 		if a.escaped {
 			a.escaped, s = false, s[1:]
@@ -41,5 +41,5 @@ func (a *arguments) read(s string) {
 	}
 }
 
-// complete reports whether the object has ended.
-func (a *arguments) complete() bool { return a.begun && a.depth <= 0 && !a.text }
+// Complete reports whether the object has ended.
+func (a *Arguments) Complete() bool { return a.begun && a.depth <= 0 && !a.text }
