@@ -311,11 +311,12 @@ generate = buf generate -o "$(1)" && buf generate --template buf.gen.surface.yam
 # streams that a provider resets then end for their callers without an error event.
 # There is no C compiler everywhere, so a missing one is no error.
 CC ?= cc
-MODULE ?= bin/libmodelgateway_streamend.so
+MODULES ?= bin
 
 .PHONY: module
-module: $(MODULE)
-$(MODULE): envoy/module/streamend.c
+module: $(MODULES)/libmodelgateway_streamend.so $(MODULES)/libmodelgateway_attach.so
+$(MODULES)/libmodelgateway_attach.so: $(wildcard envoy/module/attach_*.h)
+$(MODULES)/libmodelgateway_%.so: envoy/module/%.c
 	@mkdir -p "$(dir $@)"
 	@if command -v $(CC) >/dev/null; then \
 		$(CC) -std=c11 -O2 -Wall -Wextra -Wno-unused-parameter -Werror -shared -fPIC -fvisibility=default -o "$@" $<; \

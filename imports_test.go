@@ -103,6 +103,7 @@ func importRows() []importRow {
 		{"cluster", []string{"cluster/*", "proto/gen/cluster/*"}},
 		{"e2e/**", nil},
 
+		{"extproc/attach", []string{"extproc/frame"}},
 		{"extproc/wire", []string{"cluster/fault", "cluster/money", "cluster/usage"}},
 		{"extproc/message", []string{"extproc/splice"}},
 		{"extproc/splice", []string{"extproc/form", "cluster/fault", "cluster/usage"}},
@@ -218,7 +219,7 @@ func importOwners() []importOwner {
 	return []importOwner{
 		{module + "cluster/gossip", []string{"cluster"}},
 		{module + "cluster/store", []string{"cluster", "cluster/*", "cluster/record/recordtest", "cluster/tenancy/tenancytest", "bench/cmd/ledger", "cli"}},
-		{module + "extproc/frame", []string{"extproc", "gateway"}},
+		{module + "extproc/frame", []string{"extproc", "extproc/attach", "gateway"}},
 		{"google.golang.org/grpc", []string{
 			"cluster", "cluster/*", "examples/api-go", "extproc", "extproc/frame", "gateway", "mgmt", "mgmt/operation", "mgmt/rest", "proto/gen/**", "xds",
 		}},

@@ -33,7 +33,7 @@ for tool in taskset curl jq ss pgrep; do
 done
 cd "$ROOT"
 go build -o bin/bench/ ./bench/cmd/...
-ln -sf ../libmodelgateway_streamend.so bin/bench/ # Envoy loads it from beside the gateway
+ln -sf ../libmodelgateway_streamend.so ../libmodelgateway_attach.so bin/bench/ # Envoy loads them from beside the gateway
 mkdir -p "$HERE/results"
 OUT=$HERE/results/all.jsonl
 [ ! -s "$OUT" ] || mv "$OUT" "$HERE/results/before.jsonl"

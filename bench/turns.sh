@@ -18,7 +18,7 @@ MOCK=http://127.0.0.1:9100
 
 cd "$ROOT"
 go build -o bin/bench/ ./bench/cmd/...
-ln -sf ../libmodelgateway_streamend.so bin/bench/ # Envoy loads it from beside the gateway
+ln -sf ../libmodelgateway_streamend.so ../libmodelgateway_attach.so bin/bench/ # Envoy loads them from beside the gateway
 mkdir -p "$HERE/results"
 OUT=$HERE/results/turns.jsonl
 : >"$OUT"

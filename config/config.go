@@ -110,9 +110,19 @@ const (
 type Envoy struct {
 	Mode        EnvoyMode
 	Path        string // program to start as a child; empty means the first "envoy" in PATH
+	Attachment  Attachment
 	Concurrency int64  // worker threads; 0 means one a CPU
 	LogLevel    string // info, warning, error, critical or off; finer ones would print keys
 }
+
+// Attachment is how requests come from Envoy to the gateway's process.
+type Attachment string
+
+// The attachments.
+const (
+	AttachExtProc Attachment = "ext_proc" // by ext_proc, a service of gRPC
+	AttachModule  Attachment = "module"   // by a dynamic module, except long bodies
+)
 
 // Log is the section log.
 type Log struct {

@@ -50,6 +50,7 @@ func (e *Envoy) settings() []setting {
 	return []setting{
 		{"mode", choice[EnvoyMode]{&e.Mode, EnvoyChild, []EnvoyMode{EnvoyChild, EnvoyExternal}}, "or `external`: somebody else starts Envoy"},
 		{"path", word{to: &e.Path, without: "`$ENVOY_PATH`, the fetched one, `PATH`"}, "the Envoy to start"},
+		{"attachment", choice[Attachment]{&e.Attachment, AttachExtProc, []Attachment{AttachExtProc, AttachModule}}, "how requests get to the gateway: or `module`, a module in the Envoy that the gateway starts, which takes less CPU. Bodies of 1 MiB and more, attempts after the first, and everything while the module is not connected, use `ext_proc`. Experimental"},
 		{"concurrency", number{to: &e.Concurrency, most: 1024}, "Envoy's worker threads; 0 means one for each core"},
 		{"log_level", quoted{choice[string]{&e.LogLevel, "warning", []string{"info", "warning", "error", "critical", "off"}}}, "of Envoy's own log: `info`, `warning`, `error`, `critical`, `off`"},
 	}

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/modelgateway/modelgateway/envoy/contract"
 )
 
 // builder builds the real binary once.
@@ -107,7 +105,7 @@ func (b *builder) build(flags ...string) error {
 		return fmt.Errorf("%w: %s", err, out)
 	}
 	// The module goes into the same folder, as make builds it.
-	out, err = exec.Command("make", "--no-print-directory", "module", "MODULE="+filepath.Join(dir, contract.StreamEndFile)).CombinedOutput()
+	out, err = exec.Command("make", "--no-print-directory", "module", "MODULES="+dir).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}

@@ -15,15 +15,15 @@ import (
 	"testing"
 )
 
-// clusters returns the names of Envoy's clusters.
-func (g *gatewayProcess) clusters() map[string]bool {
+// admin returns what Envoy's admin socket says at a path.
+func (g *gatewayProcess) admin(path string) string {
 	g.t.Helper()
 	client := http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "unix", filepath.Join(g.data, "run", "admin.sock"))
 	}}}
 	defer client.CloseIdleConnections()
-	resp, err := client.Get("http://envoy/clusters")
+	resp, err := client.Get("http://envoy" + path)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -32,8 +32,14 @@ func (g *gatewayProcess) clusters() map[string]bool {
 	if err != nil {
 		g.t.Fatal(err)
 	}
+	return string(b)
+}
+
+// clusters returns the names of Envoy's clusters.
+func (g *gatewayProcess) clusters() map[string]bool {
+	g.t.Helper()
 	out := make(map[string]bool)
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(g.admin("/clusters")) {
 		if name, _, ok := strings.Cut(line, "::"); ok {
 			out[name] = true
 		}

@@ -61,12 +61,30 @@ func (s *Server) process(stream grpc.ServerStream) error {
 	default:
 		err = s.downstream(&c, nil)
 	}
+	return s.ended(err)
+}
+
+// Attached serves a request that Envoy's dynamic module brings, in the place of the downstream filter.
+func (s *Server) Attached(stream Messages) error {
+	c := conn{stream: stream, now: s.pipeline.Now}
+	return s.ended(s.downstream(&c, nil))
+}
+
+// ended returns the error of a stream, if it is one.
+func (s *Server) ended(err error) error {
 	switch {
 	case err == nil, errors.Is(err, io.EOF), status.Code(err) == codes.Canceled, errors.Is(err, context.Canceled):
 		return nil // Envoy ends a stream by resetting it
 	}
 	s.pipeline.Logger().Error("external processor stream failed", "error", err.Error())
 	return err
+}
+
+// Messages is a stream from Envoy. It carries frame.Frame.
+type Messages interface {
+	Context() context.Context
+	RecvMsg(m any) error
+	SendMsg(m any) error
 }
 
 func role(ctx context.Context) string {
@@ -76,9 +94,9 @@ func role(ctx context.Context) string {
 	return ""
 }
 
-// conn is one gRPC stream from Envoy.
+// conn is one stream from Envoy.
 type conn struct {
-	stream grpc.ServerStream
+	stream Messages
 	in     frame.Frame
 	out    frame.Frame // of the latest send; gRPC keeps its bytes, and not the Frame
 	now    func() time.Time

@@ -87,17 +87,18 @@ type gateway struct {
 	httpL    net.Listener
 	apiL     net.Listener // of the management API over gRPC
 
-	demand    *onDemand
-	collector collector
-	bodies    *inflight.Limiter // request bodies in flight
-	bodyLimit uint32            // of Envoy, in bytes
-	leaving   atomic.Bool       // the process was asked to end
+	attachment attachment
+	demand     *onDemand
+	collector  collector
+	bodies     *inflight.Limiter // request bodies in flight
+	bodyLimit  uint32            // of Envoy, in bytes
+	leaving    atomic.Bool       // the process was asked to end
 }
 
 // assemble builds the gateway from a checked configuration. What it opened
 // before an error is closed again.
 func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger) (_ *gateway, err error) {
-	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), tokens: tokens.NewCounter()}
+	g := &gateway{cfg: s.Config, version: version, logger: logger, demand: newOnDemand(), attachment: attachment{changed: make(chan struct{}, 1)}, tokens: tokens.NewCounter()}
 	g.makeGuardrails()
 	g.makeCredentials()
 	defer func() {
@@ -311,6 +312,10 @@ func (g *gateway) envoy(ctx context.Context, envoy launch.Binary) error {
 	if modules != "" {
 		b.StreamEnd = operation.CutEvents()
 	}
+	links := filepath.Join(dir, linksSocket)
+	if found := g.attach(ctx, envoy, links); found != "" {
+		modules, b.LinksSocket, b.ResponseLimit = found, links, g.cfg.Limits.MaxResponseBytes
+	}
 	file, err := bootstrap.Render(b)
 	if err != nil {
 		return err
@@ -394,6 +399,7 @@ func (g *gateway) run(ctx context.Context) error {
 	front.Go(func() error { return g.bulk.Serve(g.bulkL) })
 	front.Go(func() error { return g.mgmt.Serve(servers, g.httpL) })
 	front.Go(func() error { return g.mgmt.ServeGRPC(servers, g.apiL) })
+	front.Go(func() error { return g.attachment.run(servers) })
 	front.Go(func() error { return g.pipeline.Run(servers) })
 	front.Go(func() error { return g.deliverer.Run(servers) })
 	front.Go(func() error { return newTrimmer().Run(servers) })

@@ -35,6 +35,8 @@ func (g *gateway) followView(ctx context.Context) error {
 		case <-changed:
 		case <-g.demand.changed:
 			published = nil
+		case <-g.attachment.changed:
+			published = nil
 		}
 	}
 }
@@ -51,7 +53,8 @@ func sameRoutes(a, b *cluster.View) bool {
 func (g *gateway) publishRoutes(view *cluster.View) error {
 	in := xds.Input{
 		Endpoints: view.Catalog.Endpoints(), Router: view.Catalog.Settings(), BodyLimit: g.bodyLimit,
-		Twins: func(e id.Endpoint) bool { return g.demand.has(e, contract.Rewrite) },
+		Attached: g.attachment.complete.Load(),
+		Twins:    func(e id.Endpoint) bool { return g.demand.has(e, contract.Rewrite) },
 	}
 	in.Bare = g.demand.choose(in.Endpoints)
 	if slices.ContainsFunc(in.Endpoints, func(e catalog.Endpoint) bool { return e.Scheme == "https" }) {

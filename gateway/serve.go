@@ -150,4 +150,5 @@ const (
 	httpSocket      = "http.sock"
 	processorSocket = "processor.sock" // the longest
 	bodiesSocket    = "bodies.sock"
+	linksSocket     = "links.sock"
 )

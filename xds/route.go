@@ -8,6 +8,8 @@ import (
 
 	core "github.com/envoyproxy/go-control-plane/envoy/config/core/v3"
 	route "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
+	modules "github.com/envoyproxy/go-control-plane/envoy/extensions/dynamic_modules/v3"
+	dynamic "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/dynamic_modules/v3"
 	processor "github.com/envoyproxy/go-control-plane/envoy/extensions/filters/http/ext_proc/v3"
 	groups "github.com/envoyproxy/go-control-plane/envoy/extensions/router/cluster_specifiers/priority_group/v3"
 	matcher "github.com/envoyproxy/go-control-plane/envoy/type/matcher/v3"
@@ -110,7 +112,7 @@ func inferenceRoutes(in Input, name string, paths func() *route.RouteMatch) ([]*
 	}{
 		{"_undeclared", func(m *route.RouteMatch) { m.Headers = append(m.Headers, noLength()) }, inPieces(), 0},
 		{"_long", func(m *route.RouteMatch) { m.Headers = append(m.Headers, longLength()) }, inPieces(), 0},
-		{"", func(*route.RouteMatch) {}, map[string]proto.Message{contract.FilterProcessor: withProcessor()}, uint64(in.BodyLimit) + contract.Edited},
+		{"", func(*route.RouteMatch) {}, shortBody(in), uint64(in.BodyLimit) + contract.Edited},
 	} {
 		filters, err := overrides(r.filters)
 		if err != nil {
@@ -230,6 +232,17 @@ func withProcessor() *processor.ExtProcPerRoute {
 			ResponseTrailerMode: processor.ProcessingMode_SEND, // otherwise a response that ends with trailers has no last piece
 		},
 	}}}
+}
+
+// shortBody enables the filter that takes a short body to the gateway.
+func shortBody(in Input) map[string]proto.Message {
+	if in.Attached {
+		return map[string]proto.Message{contract.FilterAttach: &dynamic.DynamicModuleFilterPerRoute{
+			DynamicModuleConfig: &modules.DynamicModuleConfig{Name: contract.AttachModule},
+			FilterName:          "attach",
+		}}
+	}
+	return map[string]proto.Message{contract.FilterProcessor: withProcessor()}
 }
 
 // inPieces enables ext_proc for a long body. It receives and returns the body in pieces, so

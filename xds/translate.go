@@ -25,7 +25,9 @@ type Input struct {
 	// Twins reports whether an endpoint has the clusters of later attempts; nil: all have.
 	Twins  func(id.Endpoint) bool
 	Router catalog.RouterSettings
-	CAFile string // trusted certificates for https providers; required if there are any
+	// Attached enables the filter of contract.AttachModule for short bodies, and not ext_proc.
+	Attached bool
+	CAFile   string // trusted certificates for https providers; required if there are any
 
 	BodyLimit      uint32        // bytes; as in the bootstrap; default 64 MiB
 	ConnectTimeout time.Duration // TCP and TLS handshake; default 5 s

@@ -99,14 +99,14 @@ func TestValuesStayValues(t *testing.T) {
 // TestFilterOrder holds the places of the filters, on which security depends.
 func TestFilterOrder(t *testing.T) {
 	c := minimal()
-	c.StreamEnd = "data: \"}\n\n"
+	c.StreamEnd, c.LinksSocket = "data: \"}\n\n", "/run/links.sock"
 	page, err := bootstrap.Render(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := 0
 	for _, name := range []string{
-		contract.FilterStreamEnd, "envoy.filters.network.http_connection_manager", contract.FilterStreamCut, contract.FilterProcessor, "envoy.filters.http.router",
+		contract.FilterStreamEnd, "envoy.filters.network.http_connection_manager", contract.FilterStreamCut, contract.FilterAttach, contract.FilterProcessor, "envoy.filters.http.router", contract.FilterLink,
 	} {
 		at := bytes.Index(page, []byte("- name: "+name))
 		if at < 0 {

@@ -29,6 +29,11 @@ type Config struct {
 	// needs the module contract.StreamEndModule; without it the caller's stream is reset.
 	StreamEnd string
 
+	// LinksSocket is the Unix socket that Envoy creates for the module contract.AttachModule;
+	// empty: without it. ResponseLimit is the size of a whole response that the gateway reads.
+	LinksSocket   string
+	ResponseLimit int64
+
 	BodyLimit      uint32 // bytes of a request body; larger: 413; default 64 MiB
 	HeaderLimitKiB uint32 // of all request headers; larger: 431; 1..96, default 60
 
@@ -69,8 +74,10 @@ func (c Config) check() error {
 		{"bodies_socket", c.BodiesSocket},
 		{"gateway_socket", c.GatewaySocket},
 		{"grpc_socket", c.GRPCSocket},
+		{"links_socket", c.LinksSocket},
 	} {
 		switch {
+		case s.path == "" && s.param == "links_socket":
 		case s.path == "":
 			return invalid(s.param, "%s is empty; name a path for the Unix socket", s.param)
 		case len(s.path) > maxSocketPath:

@@ -43,6 +43,10 @@ func Render(c Config) ([]byte, error) {
 		MetadataPlan: contract.MetadataPlan, AttemptLog: contract.AttemptLog,
 		StreamEndModule: contract.StreamEndModule, FilterStreamEnd: contract.FilterStreamEnd,
 		FilterStreamCut:    contract.FilterStreamCut,
+		AttachModule:       contract.AttachModule,
+		FilterAttach:       contract.FilterAttach,
+		FilterLink:         contract.FilterLink,
+		Links:              contract.ListenerLinks,
 		FilterPlainID:      contract.FilterPlainID,
 		ResponseAttributes: contract.ResponseAttributes(),
 		AttemptHeaders:     contract.AttemptHeaders(),
@@ -70,6 +74,8 @@ type fields struct {
 	FilterStreamEnd          string
 	FilterStreamCut          string
 	FilterPlainID            string
+	AttachModule, Links      string
+	FilterAttach, FilterLink string
 	ResponseAttributes       []string
 	AttemptHeaders           []string
 }

@@ -8,6 +8,15 @@ const (
 	FilterPlainID   = "modelgateway.plain_id"
 	FilterStreamCut = "modelgateway.stream_cut"
 	FilterStreamEnd = "modelgateway.stream_end" // a network filter
+	FilterAttach    = "modelgateway.attach"
+	FilterLink      = "modelgateway.link" // a network filter
+)
+
+// AttachModule is the dynamic module that takes requests to the gateway's process in the place of
+// ext_proc. Its file is AttachFile; its source is envoy/module.
+const (
+	AttachModule = "modelgateway_attach"
+	AttachFile   = "lib" + AttachModule + ".so"
 )
 
 // StreamEndModule is the dynamic module that ends a stream when its provider resets it, and

@@ -15,6 +15,7 @@ const (
 	Listener           = "ingress"
 	RouteConfig        = "ingress"
 	ListenerManagement = "management" // has its own routes
+	ListenerLinks      = "links"      // of the module AttachModule
 )
 
 // GRPCPath is a regular expression of the paths of the management API over gRPC,

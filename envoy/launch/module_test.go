@@ -11,6 +11,20 @@ import (
 	"github.com/modelgateway/modelgateway/envoy/launch"
 )
 
+// The module that attaches the gateway is given random events and answers, under the address sanitizer.
+// Its callers must get what was answered, in order and to the end.
+func TestAttachModule(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "attach_test")
+	cc := exec.Command("cc", "-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wno-unused-parameter", "-Werror",
+		"-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-o", program, "../module/attach_test.c")
+	if out, err := cc.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.Command(program, "1", "40").CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
 // Envoy does not start with a module that it cannot load, so CheckModule rejects such a one.
 func TestCheckModule(t *testing.T) {
 	dir := t.TempDir()
@@ -37,6 +51,9 @@ func TestCheckModule(t *testing.T) {
 	good := build(contract.StreamEndFile, "../module/streamend.c")
 	if err := envoy.CheckModule(good); err != nil {
 		t.Errorf("the module of this Envoy: %v", err)
+	}
+	if err := envoy.CheckModule(build(contract.AttachFile, "../module/attach.c")); err != nil {
+		t.Errorf("the module that attaches the gateway: %v", err)
 	}
 	foreign := build("libforeign.so", write("foreign.c", "void envoy_no_such_callback(void); void f(void) { envoy_no_such_callback(); }", 0o600))
 	for _, tc := range []struct {

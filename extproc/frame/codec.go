@@ -22,6 +22,12 @@ func (f *Frame) Free() {
 	f.in, f.flat = nil, nil
 }
 
+// Take makes b the received bytes. The collector frees them.
+func (f *Frame) Take(b []byte) {
+	f.Free()
+	f.flat = b
+}
+
 // Hold transfers the received bytes to the caller, who must call free when done. The Frame can
 // then be used for the next message.
 func (f *Frame) Hold() (free func()) {
