@@ -106,13 +106,8 @@ func assemble(ctx context.Context, s *Setup, version string, logger *slog.Logger
 			err = errors.Join(err, g.close())
 		}
 	}()
-	var envoy launch.Binary
-	if g.cfg.Envoy.Mode == config.EnvoyChild {
-		if envoy, err = findEnvoy(ctx, g.cfg.Envoy); err != nil {
-			return g, err
-		}
-	}
-	if g.node, err = g.openNode(ctx, s); err != nil {
+	envoy, err := g.openNodeAndEnvoy(ctx, s)
+	if err != nil {
 		return g, err
 	}
 	registry := prometheus.NewRegistry()
