@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -104,4 +106,28 @@ func TestHTTPSProvider(t *testing.T) {
 	if bad.Counters().Total+other.Counters().Total != 0 || good.Counters().Total != 2 {
 		t.Error("a provider that could not be verified got a request")
 	}
+}
+
+// tlsFront serves a gateway over TLS, as what operators put in front of one does. It returns the address, and a file with
+// the authority of its certificate.
+func tlsFront(t *testing.T, g *gatewayProcess) (url, authority string) {
+	t.Helper()
+	cert, text := certificate(t, "localhost")
+	authority = filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(authority, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	to, err := neturl.Parse(g.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		FlushInterval: -1, // streams
+	}
+	srv := httptest.NewUnstartedServer(proxy)
+	srv.TLS = &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}
+	srv.StartTLS()
+	t.Cleanup(srv.Close)
+	return srv.URL, authority
 }
