@@ -106,11 +106,17 @@ wire_api = "responses"
 // claude gives Claude Code a prompt and returns its session.
 func (a *agent) claude(model, prompt string) string {
 	a.t.Helper()
-	out := a.run("claude", []string{
-		"ANTHROPIC_BASE_URL=" + a.gateway, "ANTHROPIC_AUTH_TOKEN=" + adminKey, "ANTHROPIC_MODEL=" + model, "ANTHROPIC_DEFAULT_HAIKU_MODEL=" + model,
+	return a.claudeAt(model, prompt, "ANTHROPIC_BASE_URL="+a.gateway, "ANTHROPIC_AUTH_TOKEN="+adminKey)
+}
+
+// claudeAt is claude with the variables that say where the models are.
+func (a *agent) claudeAt(model, prompt string, env ...string) string {
+	a.t.Helper()
+	out := a.run("claude", append(env,
+		"ANTHROPIC_MODEL="+model, "ANTHROPIC_DEFAULT_HAIKU_MODEL="+model,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1", "DISABLE_TELEMETRY=1", "DISABLE_ERROR_REPORTING=1",
 		"IS_SANDBOX=1", // it refuses to run tools as root otherwise
-	}, "--print", prompt, "--dangerously-skip-permissions", "--output-format", "json")
+	), "--print", prompt, "--dangerously-skip-permissions", "--output-format", "json")
 	var result struct {
 		Session string `json:"session_id"`
 		IsError bool   `json:"is_error"`
@@ -169,4 +175,49 @@ func TestAgents(t *testing.T) {
 	if !slices.ContainsFunc(p.Requests(), func(r fake.Request) bool { return strings.Contains(r.Body, `"external_web_access":false`) }) {
 		t.Error("Codex no longer searches a copy of the web in its sandbox: the test shows nothing about it")
 	}
+}
+
+// Claude Code as it is set up for Bedrock and for Vertex AI runs tools that a model calls, at the gateway.
+func TestClaudeCodeAtClouds(t *testing.T) {
+	p := newUpstream(t)
+	g := startGateway(t, models(p, "coder-chat=openai_compatible/obey", "coder-messages=anthropic/obey"))
+	bedrock := []string{"CLAUDE_CODE_USE_BEDROCK=1", "ANTHROPIC_BEDROCK_BASE_URL=" + g.url + "/bedrock", "AWS_REGION=us-east-1"}
+	for name, env := range map[string][]string{
+		"Bedrock with a bearer token": append(slices.Clone(bedrock), "AWS_BEARER_TOKEN_BEDROCK="+adminKey),
+		"Bedrock without AWS":         append(slices.Clone(bedrock), "CLAUDE_CODE_SKIP_BEDROCK_AUTH=1", "ANTHROPIC_AUTH_TOKEN="+adminKey),
+		"Vertex AI": {
+			"CLAUDE_CODE_USE_VERTEX=1", "ANTHROPIC_VERTEX_BASE_URL=" + g.url + "/vertex_ai/v1", "CLAUDE_CODE_SKIP_VERTEX_AUTH=1", "ANTHROPIC_AUTH_TOKEN=" + adminKey,
+			"CLOUD_ML_REGION=us-east5", "ANTHROPIC_VERTEX_PROJECT_ID=any",
+		},
+	} {
+		for _, model := range []string{"coder-chat", "coder-messages"} {
+			t.Run(name+"/"+model, func(t *testing.T) {
+				a := newAgent(t, g.url)
+				before := len(g.spend(""))
+				a.claudeAt(model, `call: Bash {"command":"echo written > shell.txt","description":"write"}`, env...)
+				a.wrote("shell.txt")
+				var answered, refused int
+				for _, r := range g.spend("")[before:] {
+					switch {
+					case r.Group != model:
+						t.Errorf("recorded %+v", r)
+					case r.Status == "success" && r.Source == "provider":
+						answered++
+					case r.HTTPStatus == http.StatusBadRequest: // a system message among the others: it goes on without, as with older models of Anthropic
+						refused++
+					default:
+						t.Errorf("recorded %+v", r)
+					}
+				}
+				if answered < 2 || refused > 1 { // the call, and its result
+					t.Errorf("%d requests were answered, %d refused", answered, refused)
+				}
+			})
+		}
+	}
+	// It looks for models of its own, and goes on without a list of AWS's profiles.
+	if log := g.log.String(); !strings.Contains(log, "api/bedrock#") || !strings.Contains(log, `"code":"model_not_found"`) {
+		t.Error("Claude Code no longer asks for profiles and models of Bedrock: the page on clients says so")
+	}
+	noneHasTheKey(t, p)
 }
