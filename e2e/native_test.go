@@ -59,8 +59,9 @@ func TestNativeClients(t *testing.T) {
 		"cut=anthropic/fake-claude+cut-3+words-20", "claude-thinks=anthropic/fake-claude+tools-2+think",
 		"broken=openai/fake-gpt+cut-3+words-20+pace-20ms", "command=cohere/fake-command", "command-tools=cohere/fake-command+tools-2",
 	)+strings.TrimPrefix(bedrockModels(p, "sonnet="+sonnet+":tools-2", "nova="+nova, "breaks-off="+nova+":error-5th", "throttled="+nova+":limit-1"), "model_list:\n")+
+		strings.TrimPrefix(vendors(p, "mistral=mistral/fake-mistral"), "model_list:\n")+
 		"router_settings: {num_retries: 0}\n")
-	runPython(t, g, "native_clients.py", 61)
+	runPython(t, g, "native_clients.py", 64)
 	front, authority := tlsFront(t, g)
 	runPython(t, g, "bedrock_bearer.py", 10, "GATEWAY_URL="+front, "AWS_CA_BUNDLE="+authority, "AWS_BEARER_TOKEN_BEDROCK="+adminKey)
 	noneHasTheKey(t, p)

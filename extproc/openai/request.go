@@ -33,6 +33,7 @@ type chatRequest struct {
 	PresencePenalty     *float64           `json:"presence_penalty,omitzero"`
 	N                   *dialect.Whole     `json:"n,omitzero"`
 	Seed                *int64             `json:"seed,omitzero"`
+	RandomSeed          *int64             `json:"random_seed,omitzero"` // as Mistral's clients call it; of callers only
 	Logprobs            *bool              `json:"logprobs,omitzero"`
 	TopLogprobs         *dialect.Whole     `json:"top_logprobs,omitzero"`
 	LogitBias           jsontext.Value     `json:"logit_bias,omitzero"`
@@ -118,6 +119,9 @@ func (c *chatRequest) canonical() (*wire.Request, error) {
 			N: (*int64)(c.N), Seed: c.Seed,
 			Logprobs: c.Logprobs, TopLogprobs: (*int64)(c.TopLogprobs), LogitBias: dialect.Present(c.LogitBias),
 		},
+	}
+	if a.Sampling.Seed == nil {
+		a.Sampling.Seed = c.RandomSeed
 	}
 	if c.MaxCompletionTokens != nil {
 		a.MaxTokens = (*int64)(c.MaxCompletionTokens)

@@ -179,7 +179,7 @@ func setMode(a *wire.Request, param, word string) error {
 		a.ToolChoice.Mode = wire.ChoiceAuto
 	case "none":
 		a.ToolChoice.Mode = wire.ChoiceNone
-	case "required":
+	case "required", "any": // the other is Mistral's word
 		a.ToolChoice.Mode = wire.ChoiceRequired
 	default:
 		return fault.Field(param, dialect.CodeValue, "%s must be auto, none, required or an object that names a tool.", param)

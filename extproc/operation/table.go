@@ -29,7 +29,7 @@ func readers() map[string]Reader {
 		return r
 	}
 	return map[string]Reader{
-		dataplane.Chat: chat,
+		dataplane.Chat: with(chat, func(r *Reader) { r.Edits = withoutMistral }),
 		dataplane.Messages: with(chat, func(r *Reader) {
 			r.Texts, r.Reply, r.Event = texts.Messages(), splice.Message, splice.MessageEvent
 		}),

@@ -13,6 +13,7 @@ import botocore.exceptions
 import cohere
 import httpx
 import openai
+from mistralai.client import Mistral
 
 URL, KEY = os.environ["GATEWAY_URL"], os.environ["API_KEY"]
 WEATHER = {"name": "get_weather", "description": "The weather.", "input_schema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}}
@@ -221,6 +222,21 @@ def turns() -> None:
     ok("cohere: models")
 
 
+def mistral() -> None:
+    """Mistral's client, with Mistral's models and with others."""
+    c = Mistral(api_key=KEY, server_url=URL)
+    tool = {"type": "function", "function": {"name": "get_weather", "description": "The weather.", "parameters": WEATHER["input_schema"]}}
+    for model in ("mistral", "gpt", "claude"):
+        seed = {} if model == "claude" else {"random_seed": 7}
+        r = c.chat.complete(model=model, messages=HELLO, max_tokens=50, **seed)
+        assert r.choices[0].message.content and r.usage.completion_tokens > 0 and r.model == model, r
+        events = [e.data for e in c.chat.stream(model=model, messages=HELLO, **seed)]
+        assert "".join(e.choices[0].delta.content or "" for e in events if e.choices), events
+        assert [e.choices[0].finish_reason for e in events if e.choices][-1] == "stop", events
+        r = c.chat.complete(model=model, messages=HELLO, tools=[tool], tool_choice="any", max_tokens=200)
+        assert r.choices[0].message.tool_calls[0].function.name == "get_weather" and r.choices[0].finish_reason == "tool_calls", r
+        ok(f"mistral, {model}: chats")
+
 def chats(c: openai.OpenAI, model: str, name: str) -> None:
     r = c.chat.completions.create(model=model, messages=HELLO)
     assert r.choices[0].message.content and r.usage.total_tokens > 0 and r.model == model, r
@@ -278,4 +294,5 @@ bedrock()
 converse()
 prefixes()
 turns()
+mistral()
 limits()
