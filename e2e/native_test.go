@@ -47,6 +47,7 @@ func TestGoogleSDK(t *testing.T) {
 		"limited=openai/limit-1", "cut=openai/fake-gpt+cut-3+words-20",
 	)+"router_settings: {num_retries: 0}\n")
 	runPython(t, g, "google_genai.py", 25)
+	genaiForGo(t, g)
 	noneHasTheKey(t, p)
 }
 
