@@ -161,12 +161,16 @@ func textsOf(text string, sources []wire.Annotation) []answerBlock {
 			n++
 		}
 		say(string(runes[at:start]))
+		if at = end; start == end { // of no text
+			sources = sources[n:]
+			continue
+		}
 		cited := &answerCited{Content: []answerText{{string(runes[start:end])}}}
 		for i := range sources[:n] {
 			cited.Citations = append(cited.Citations, citationOf(&sources[i]))
 		}
 		out = append(out, answerBlock{Cited: cited})
-		at, sources = end, sources[n:]
+		sources = sources[n:]
 	}
 	if at == 0 {
 		say(text)

@@ -48,6 +48,8 @@ func foreign(caller wire.Dialect, p *wire.Part) string {
 		return "a file by its address"
 	case m.About != "":
 		return "the context of a document"
+	case p.Kind == wire.FilePart && !caller.IsOpenAIs() && strings.HasPrefix(m.Type, "video/"):
+		return "a video"
 	}
 	return ""
 }

@@ -46,6 +46,14 @@ func unread() map[string][]string {
 			"model", "messages.citations", "messages.content.image_url.detail", "messages.content.document.id", "messages.tool_call_id", "messages.tool_calls.id",
 			"documents.id", "safety_mode", "citation_options", "tool_choice", "thinking", "priority",
 		},
+		"converse": {
+			"system.cachePoint", "system.guardContent.text.qualifiers", "messages.content.image.format", "messages.content.video.format", "messages.content.audio.format",
+			"messages.content.document.format", "messages.content.guardContent.image.format", "messages.content.cachePoint",
+			"messages.content.reasoningContent.reasoningText.signature", "messages.content.reasoningContent.redactedContent", "messages.content.citationsContent.citations",
+			"messages.content.toolUse.toolUseId", "messages.content.toolResult.toolUseId", "messages.content.toolResult.status", "messages.content.toolResult.content.image.format",
+			"messages.content.toolResult.content.document.format", "toolConfig.tools.cachePoint", "toolConfig.toolChoice", "outputConfig.effort", "outputConfig.textFormat.type",
+			"requestMetadata", "guardrailConfig", "performanceConfig", "serviceTier", "additionalModelResponseFieldPaths",
+		},
 		"completions": {"model", "user"}, "inputs": {"model", "encoding_format"}, "images": {"model", "size", "quality", "response_format"},
 		"ranks": {"model"}, "sound": {"model", "voice", "response_format", "language", "timestamp_granularities"},
 	}

@@ -14,6 +14,7 @@ const (
 	converseTool
 	converseMessage
 	converseBlock
+	converseGuard
 	converseUse
 	converseResult
 	converseThought
@@ -43,7 +44,9 @@ func (w *walker) converse(n node, name []byte) rule {
 			return rule{kind: Other}
 		}
 		return rule{}
-	case converseOutput, converseTools, converseTool:
+	case converseOutput:
+		return converseOutputMember(name)
+	case converseTools, converseTool:
 		return converseToolMember(name)
 	case converseMessage:
 		switch string(name) {
@@ -55,6 +58,12 @@ func (w *walker) converse(n node, name []byte) rule {
 		return rule{kind: Other}
 	case converseBlock, converseAnswerBlock, converseDelta:
 		return w.converseBlockMember(name)
+	case converseGuard:
+		if string(name) == "image" {
+			return rule{kind: w.at.said, in: converseMedia}
+		}
+		// Its text is an object.
+		return rule{kind: w.at.said, in: converseBlock}
 	case converseUse, converseResult:
 		return w.converseCallMember(name)
 	case converseThought:
@@ -65,8 +74,15 @@ func (w *walker) converse(n node, name []byte) rule {
 		return w.converseSearchMember(name)
 	case converseVariable:
 		return rule{kind: Other, in: converseVariable}
-	case converseResponse, converseMade, converseEvent:
+	case converseResponse, converseMade:
 		return converseResponseMember(name)
+	case converseEvent:
+		switch string(name) {
+		case "start", "delta":
+			return rule{kind: Content, in: converseDelta, role: Assistant}
+		case "additionalModelResponseFields":
+			return rule{kind: Content, role: Assistant}
+		}
 	}
 	return rule{}
 }
@@ -93,7 +109,7 @@ func converseRequestMember(name []byte) rule {
 	return topLevel(name)
 }
 
-// converseToolMember is the rule for a member of what says which tools there are, or which form the response must have.
+// converseToolMember is the rule for a member of what says which tools there are.
 func converseToolMember(name []byte) rule {
 	switch string(name) {
 	case "tools", "toolSpec", "systemTool":
@@ -104,11 +120,24 @@ func converseToolMember(name []byte) rule {
 		return rule{kind: Description}
 	case "inputSchema":
 		return rule{kind: Schema}
+	case "toolChoice", "cachePoint", "strict":
+		return rule{}
+	}
+	return rule{kind: Other}
+}
+
+// converseOutputMember is the rule for a member of what says which form the response must have.
+func converseOutputMember(name []byte) rule {
+	switch string(name) {
 	case "textFormat", "structure", "jsonSchema":
 		return rule{kind: Format, in: converseOutput}
+	case "name":
+		return rule{kind: Name}
+	case "description":
+		return rule{kind: Description}
 	case "schema":
 		return rule{kind: Format}
-	case "toolChoice", "cachePoint", "strict", "type", "effort":
+	case "type", "effort":
 		return rule{}
 	}
 	return rule{kind: Other}
@@ -130,7 +159,7 @@ func (w *walker) converseBlockMember(name []byte) rule {
 	case "reasoningContent":
 		return rule{kind: Reasoning, in: converseThought}
 	case "guardContent":
-		return rule{kind: w.at.said, in: converseBlock}
+		return rule{kind: w.at.said, in: converseGuard}
 	case "citationsContent":
 		return rule{kind: w.at.said, in: converseBlock}
 	case "content": // of citationsContent
@@ -203,7 +232,7 @@ func (w *walker) converseSearchMember(name []byte) rule {
 	return rule{kind: Other}
 }
 
-// converseResponseMember is the rule for a member of a response or an event, or of what a response has around its message.
+// converseResponseMember is the rule for a member of a response, or of what it has around its message.
 func converseResponseMember(name []byte) rule {
 	switch string(name) {
 	case "output":
@@ -212,8 +241,6 @@ func converseResponseMember(name []byte) rule {
 		return rule{kind: Content, in: converseMade, role: Assistant}
 	case "content":
 		return rule{kind: Content, in: converseAnswerBlock}
-	case "start", "delta":
-		return rule{kind: Content, in: converseDelta, role: Assistant}
 	case "additionalModelResponseFields":
 		return rule{kind: Content, role: Assistant}
 	}

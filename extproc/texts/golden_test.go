@@ -22,7 +22,7 @@ var update = flag.Bool("update", false, "write the texts of the golden files")
 // readers returns the reader of each directory of golden files, by its name.
 func readers() map[string]texts.Reader {
 	return map[string]texts.Reader{
-		"chat": texts.Chat(), "messages": texts.Messages(), "responses": texts.Responses(), "contents": texts.Contents(), "turns": texts.Turns(), "completions": texts.Completions(),
+		"chat": texts.Chat(), "messages": texts.Messages(), "responses": texts.Responses(), "contents": texts.Contents(), "converse": texts.Converse(), "turns": texts.Turns(), "completions": texts.Completions(),
 		"inputs": texts.Inputs(), "images": texts.Images(), "ranks": texts.Ranks(), "sound": texts.Sound(),
 	}
 }

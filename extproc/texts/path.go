@@ -143,6 +143,17 @@ func contentsMember(name string) string {
 		"systemInstruction", "system_instruction", "toolCall", "toolResponse", "tool_call", "tool_response":
 		return name
 	}
+	return converseMember(name)
+}
+
+// converseMember is Member for the names of Bedrock's language.
+func converseMember(name string) string {
+	switch name {
+	case "additionalModelRequestFields", "additionalModelResponseFields", "bytes", "citationsContent", "converse", "domain", "guardContent", "inferenceConfig",
+		"inputSchema", "json", "jsonSchema", "location", "outputConfig", "promptVariables", "reasoningContent", "reasoningText", "s3Location", "searchResult",
+		"sourceContent", "start", "structure", "systemTool", "textFormat", "toolConfig", "toolResult", "toolSpec", "toolUse", "video", "web":
+		return name
+	}
 	return "*"
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/coherecaller"
+	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
 	"github.com/modelgateway/modelgateway/extproc/openai"
@@ -76,7 +77,7 @@ func drawAnswer(t *rapid.T, language string, index int) (c wire.Choice, chunks [
 // of the same answer as a whole, and what the model has said is among them.
 func TestStreamsHaveTheTextsOfWholeAnswers(t *testing.T) {
 	t.Parallel()
-	for language, d := range map[string]dialect.Dialect{"chat": openai.Dialect{}, "messages": anthropic.Dialect{}, "responses": responses.Dialect{}, "contents": googlecaller.Dialect{}, "turns": coherecaller.Dialect{}} {
+	for language, d := range map[string]dialect.Dialect{"chat": openai.Dialect{}, "messages": anthropic.Dialect{}, "responses": responses.Dialect{}, "contents": googlecaller.Dialect{}, "converse": converse.Dialect{}, "turns": coherecaller.Dialect{}} {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {

@@ -62,7 +62,7 @@ func compact(raw []byte) []byte {
 
 // TestWalksAllocateNothing: neither the texts nor the walk need memory.
 func TestWalksAllocateNothing(t *testing.T) {
-	for _, language := range []string{"chat", "messages", "responses", "contents"} {
+	for _, language := range []string{"chat", "messages", "responses", "contents", "converse"} {
 		body, reader := bodies(t, language)[0], readers()[language]
 		n := 0
 		if got := testing.AllocsPerRun(10, func() {
