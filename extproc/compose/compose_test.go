@@ -121,6 +121,27 @@ func TestCompose(t *testing.T) {
 				`{"type":"message","role":"assistant","content":"4"}],"tools":[{"type":"function","name":"f","parameters":{"type":"object"},"strict":false}]}`,
 			compose.Prompt{After: []byte(shots), Settings: settings("tools", tool)},
 		},
+
+		{
+			"Converse's messages and system", wire.Converse,
+			`{"messages":[{"role":"user","content":[{"text":"hi"}]}],"system":[{"text":"Be brief."}]}`,
+			`{"messages":[{"role":"user","content":[{"text":"2+2"}]},{"role":"assistant","content":[{"text":"4"}]},{"role":"user","content":[{"text":"hi"}]}],` +
+				`"system":[{"text":"You are Ada's helper."},{"text":"Be brief."}]}`,
+			compose.Prompt{Before: []byte(system + "," + shots)},
+		},
+		{
+			"Converse's settings", wire.Converse,
+			`{"messages":[1],"inferenceConfig":{"maxTokens":9,"topP":0.5},"toolConfig":{"tools":[2]}}`,
+			`{"messages":[1],"inferenceConfig":{"maxTokens":5,"topP":0.5,"stopSequences":["x"]},"toolConfig":{"tools":[2]},` +
+				`"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":"{\"type\":\"object\",\"additionalProperties\":false}","name":"a"}}}},` +
+				`"additionalModelRequestFields":{"reasoning_effort":"low"}}`,
+			compose.Prompt{Settings: append(enforced("max_tokens", "5"), settings("response_format", schema, "stop", `"x"`, "tools", tool, "reasoning_effort", `"low"`, "metadata", `{"a":"b"}`)...)},
+		},
+		{
+			"Converse's tools", wire.Converse, `{"messages":[1]}`,
+			`{"messages":[1],"toolConfig":{"tools":[{"toolSpec":{"name":"f","inputSchema":{"json":{"type":"object"}}}}]}}`,
+			compose.Prompt{Settings: settings("tools", tool)},
+		},
 	} {
 		target := driver.Target{Features: driver.Features{JSONSchema: true, AdaptiveThinking: true}}
 		got, err := compose.Languages()[c.language].Compose([]byte(c.body), &c.prompt, target)

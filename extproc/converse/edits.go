@@ -59,19 +59,25 @@ func proofIn(body []byte, block splice.Span) (at splice.Span, theirs string, ok 
 		switch string(name) {
 		case "redactedContent":
 			if marked, is := markedIn(plain(body, value)); is {
-				at, ok = value, true
-				theirs, _ = wire.Unmark(wire.Anthropic, marked)
+				at, ok, theirs = value, true, ofAnthropic(marked)
 			}
 		case "reasoningText":
 			for inner, signature := range splice.Members(body, value) {
 				if marked := plain(body, signature); string(inner) == "signature" && wire.Marked(marked) {
-					at, ok = signature, true
-					theirs, _ = wire.Unmark(wire.Anthropic, marked)
+					at, ok, theirs = signature, true, ofAnthropic(marked)
 				}
 			}
 		}
 	}
 	return at, theirs, ok
+}
+
+// ofAnthropic returns a marked proof of Anthropic's; empty for another provider's.
+func ofAnthropic(marked string) string {
+	if theirs, ok := wire.Unmark(wire.Anthropic, marked); ok {
+		return theirs
+	}
+	return ""
 }
 
 // plain returns what a JSON text says; empty for another value.
