@@ -62,7 +62,7 @@ func TestNativeClients(t *testing.T) {
 	)+strings.TrimPrefix(bedrockModels(p, "sonnet="+sonnet+":tools-2", "nova="+nova, "breaks-off="+nova+":error-5th", "throttled="+nova+":limit-1"), "model_list:\n")+
 		strings.TrimPrefix(vendors(p, "mistral=mistral/fake-mistral"), "model_list:\n")+
 		"router_settings: {num_retries: 0}\n")
-	runPython(t, g, "native_clients.py", 64)
+	runPython(t, g, "native_clients.py", 73)
 	front, authority := tlsFront(t, g)
 	runPython(t, g, "bedrock_bearer.py", 10, "GATEWAY_URL="+front, "AWS_CA_BUNDLE="+authority, "AWS_BEARER_TOKEN_BEDROCK="+adminKey)
 	noneHasTheKey(t, p)

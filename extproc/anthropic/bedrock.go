@@ -2,6 +2,8 @@ package anthropic
 
 import (
 	"bytes"
+	"encoding/base64"
+	"errors"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -69,6 +71,42 @@ func betasIn(raw []byte, param string) (string, error) {
 		}
 	}
 	return strings.Join(flags, ","), nil
+}
+
+// IsBedrockCount reports whether a request of CountTokens of Bedrock is for a body of InvokeModel.
+func IsBedrockCount(body []byte) bool {
+	return splice.Valid(body) == nil && splice.Lookup(body, "input", "invokeModel") != nil && splice.Lookup(body, "input", "converse") == nil
+}
+
+// FromBedrockCount returns such a request as one for a count of tokens of Anthropic's own. Parameters that change no count are
+// left out, as that API does not take them.
+func FromBedrockCount(body []byte, model string) ([]byte, error) {
+	const param = "input.invokeModel.body"
+	var encoded string
+	if raw := splice.Lookup(body, "input", "invokeModel", "body"); raw == nil || json.Unmarshal(raw, &encoded) != nil {
+		return nil, fault.Field(param, dialect.CodeMissing, "%s must be the base64 of a request of InvokeModel.", param)
+	}
+	inner, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return nil, fault.Field(param, dialect.CodeValue, "%s must be the base64 of a request of InvokeModel.", param)
+	}
+	if splice.Valid(inner) != nil || splice.Lookup(inner, "messages") == nil {
+		return nil, fault.Field(param, dialect.CodeValue, "%s must be a request of Anthropic's messages; count those of other models with input.converse.", param)
+	}
+	o := splice.ReadObject(inner)
+	for _, name := range [...]string{"max_tokens", "temperature", "top_p", "top_k", "stop_sequences", "metadata"} {
+		o.Remove(name)
+	}
+	return FromBedrock(o.Append(nil), model, false)
+}
+
+// ToBedrockCount returns the response to such a request.
+func ToBedrockCount(body []byte) ([]byte, error) {
+	n := splice.Lookup(body, "input_tokens")
+	if n == nil {
+		return nil, errors.New("the response has no count of tokens")
+	}
+	return append(append([]byte(`{"inputTokens":`), n...), '}'), nil
 }
 
 // BedrockErrors is Dialect for clients of Bedrock, which read an error's message at the top of its body.

@@ -1,6 +1,7 @@
 package anthropic_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"testing"
 
@@ -80,5 +81,34 @@ func TestConverseBetas(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q, %v", body, got, err)
 		}
+	}
+}
+
+// A count of a body of InvokeModel is one of Anthropic's messages, without what changes no count.
+func TestFromBedrockCount(t *testing.T) {
+	t.Parallel()
+	counted := func(inner string) string {
+		return `{"input":{"invokeModel":{"body":"` + base64.StdEncoding.EncodeToString([]byte(inner)) + `"}}}`
+	}
+	body := counted(`{"anthropic_version":"bedrock-2023-05-31","anthropic_beta":["a"],"max_tokens":9,"temperature":1,"messages":[{"role":"user","content":"hi"}],"system":"x"}`)
+	out, err := anthropic.FromBedrockCount([]byte(body), "m")
+	if want := `{"messages":[{"role":"user","content":"hi"}],"system":"x","model":"m"}`; err != nil || string(out) != want || !anthropic.IsBedrockCount([]byte(body)) {
+		t.Errorf("%s, %v", out, err)
+	}
+	for _, other := range []string{`{"input":{"converse":{}}}`, `{"input":{"converse":{},"invokeModel":{}}}`, `{"input":1}`, `[`} {
+		if anthropic.IsBedrockCount([]byte(other)) {
+			t.Errorf("%s counts a body", other)
+		}
+	}
+	for _, wrong := range []string{`{"input":{"invokeModel":{}}}`, `{"input":{"invokeModel":{"body":1}}}`, `{"input":{"invokeModel":{"body":"?"}}}`, counted("x"), counted(`{"inputText":"x"}`)} {
+		if _, err := anthropic.FromBedrockCount([]byte(wrong), "m"); err == nil || fault.From(err).Param != "input.invokeModel.body" {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+	if out, err := anthropic.ToBedrockCount([]byte(`{"input_tokens":7}`)); err != nil || string(out) != `{"inputTokens":7}` {
+		t.Errorf("%s, %v", out, err)
+	}
+	if _, err := anthropic.ToBedrockCount([]byte(`{}`)); err == nil {
+		t.Error("no count is one")
 	}
 }

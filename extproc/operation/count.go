@@ -3,8 +3,22 @@ package operation
 import (
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/cluster/usage"
+	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/splice"
 )
+
+// Counted returns the gateway's own response to a request for a count of tokens, in the caller's form.
+func (o *Operation) Counted(n int64) []byte {
+	body := driver.TokenCount(o.Endpoint, n)
+	if o.Outof == nil {
+		return body
+	}
+	out, err := o.Outof(body)
+	if err != nil { // it is the response of an endpoint that counts nothing
+		return body
+	}
+	return out
+}
 
 // counted returns what reads a complete response that is a count of tokens: an object with that member. Otherwise it
 // is like splice.Reply.

@@ -3,6 +3,7 @@ package operation
 import (
 	"github.com/modelgateway/modelgateway/dataplane"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
+	"github.com/modelgateway/modelgateway/extproc/converse"
 	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/eventstream"
 	"github.com/modelgateway/modelgateway/extproc/googlecaller"
@@ -37,5 +38,13 @@ func (t Table) addForms() {
 			op.Reframe, op.Framed = func() Reframer { return &eventstream.Frames{} }, eventstream.Media
 		}
 		t[form+string(driver.Messages)] = &op
+	}
+	count := *t[string(driver.CountTokens)]
+	count.Caller, count.Into, count.Outof = converse.Dialect{}, anthropic.FromBedrockCount, anthropic.ToBedrockCount
+	t[string(driver.ConverseCount)].Instead = func(body []byte) *Operation {
+		if anthropic.IsBedrockCount(body) {
+			return &count
+		}
+		return nil
 	}
 }

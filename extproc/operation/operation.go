@@ -32,6 +32,8 @@ type Operation struct {
 	Blob bool
 	// Betas reads the beta features that a request has in its body instead of a header; may be nil.
 	Betas func(body []byte) (string, error)
+	// Instead returns another operation, of which a body is; nil if it is of this one. It may be nil.
+	Instead func(body []byte) *Operation
 	// Caller is the language of callers whose requests or errors have another form than Language: Into makes one of
 	// Language of them, for the model that the path names, and Outof the caller's response of one of Language.
 	// nil if there is no such form.

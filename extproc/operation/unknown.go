@@ -54,7 +54,7 @@ func (m Match) ErrorType(e *fault.Error, path string) (name, value string, ok bo
 // ofBedrock reports whether the operation's callers are clients of Bedrock.
 func (o *Operation) ofBedrock() bool {
 	_, invokes := o.Caller.(anthropic.BedrockErrors)
-	return invokes || o.Language.Name() == wire.Converse
+	return invokes || o.Language.Name() == wire.Converse || o.Caller != nil && o.Caller.Name() == wire.Converse
 }
 
 // AsksForEvents reports whether the query of a stream of Google's asks for server-sent events.

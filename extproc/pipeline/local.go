@@ -7,7 +7,6 @@ import (
 
 	"github.com/modelgateway/modelgateway/cluster/money"
 	"github.com/modelgateway/modelgateway/extproc/admission"
-	"github.com/modelgateway/modelgateway/extproc/driver"
 	"github.com/modelgateway/modelgateway/extproc/estimate"
 	"github.com/modelgateway/modelgateway/extproc/inbound"
 	"github.com/modelgateway/modelgateway/extproc/message"
@@ -34,7 +33,7 @@ func (p *Pipeline) Respond(ctx context.Context, x *Exchange) *message.Response {
 	now := p.deps.Now()
 	p.admission.Settle(&x.admission, now, admission.Used{})
 
-	r := &message.Response{Status: 200, Body: driver.TokenCount(x.op.Endpoint, n)}
+	r := &message.Response{Status: 200, Body: x.op.Counted(n)}
 	r.Set = append(x.appendIdentity(nil),
 		message.Header{Name: headerContentType, Value: contentTypeJSON},
 		message.Header{Name: headerTokenCount, Value: countedByGateway},

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 
@@ -25,6 +26,9 @@ func (p *Pipeline) match(x *Exchange) {
 
 // intoRow gives a body that has another form than its row's that form. Later stages know no other.
 func (x *Exchange) intoRow() error {
+	if x.op.Instead != nil {
+		x.op = cmp.Or(x.op.Instead(x.Body), x.op)
+	}
 	if err := x.Inbound.AddBetas(x.op.Betas, x.Body); err != nil || x.op.Into == nil {
 		return err
 	}

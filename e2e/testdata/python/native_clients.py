@@ -154,6 +154,63 @@ def converse() -> None:
         ok(f"boto3, {model}: converse")
 
 
+SKY = {"tools": [{"toolSpec": {"name": "get_weather", "description": "The weather.", "inputSchema": {"json": WEATHER["input_schema"]}}}]}
+
+
+def talked() -> None:
+    """Rounds of tools, with the reasoning before them, whole and streamed; what comes back is sent as it came."""
+    b = aws()
+    for model in ("claude-tools", "claude-thinks", "sonnet"):
+        for streamed in (False, True):
+            talk, config = list(SAY), {"maxTokens": 3000}
+            fields = {"thinking": {"type": "enabled", "budget_tokens": 1024}} if model == "claude-thinks" else {}
+            asked = {"modelId": model, "messages": talk, "toolConfig": SKY, "inferenceConfig": config, "additionalModelRequestFields": fields}
+            if streamed:
+                r = joined(list(b.converse_stream(**asked)["stream"]))
+                content = r["content"]
+            else:
+                r = b.converse(**asked)
+                content = r["output"]["message"]["content"]
+            calls = [c["toolUse"] for c in content if "toolUse" in c]
+            assert len(calls) == 2 and r["stopReason"] == "tool_use" and all(c["name"] == "get_weather" and isinstance(c["input"], dict) and len(c["toolUseId"]) <= 64 for c in calls), r
+            thought = [c["reasoningContent"]["reasoningText"] for c in content if "reasoningContent" in c]
+            assert bool(thought) == (model == "claude-thinks") and all(t["text"] and t["signature"] for t in thought), content
+            talk += [{"role": "assistant", "content": content}]
+            talk += [{"role": "user", "content": [{"toolResult": {"toolUseId": c["toolUseId"], "content": [{"json": {"sky": "clear"}}], "status": "success"}} for c in calls]}]
+            last = b.converse(**{**asked, "messages": talk})
+            assert last["output"]["message"]["content"][-1]["text"] and last["stopReason"] == "end_turn", last
+        ok(f"boto3, {model}: tools")
+
+
+def counted() -> None:
+    b = aws()
+    body = json.dumps({"anthropic_version": "bedrock-2023-05-31", "max_tokens": 50, "messages": HELLO}).encode()
+    for model in ("sonnet", "claude", "gpt"):
+        chat = b.count_tokens(modelId=model, input={"converse": {"messages": SAY, "system": [{"text": "Be brief."}]}})
+        invoked = b.count_tokens(modelId=model, input={"invokeModel": {"body": body}})
+        assert 0 < chat["inputTokens"] < 50 and 0 < invoked["inputTokens"] < 50, (chat, invoked)
+        by = [r["ResponseMetadata"]["HTTPHeaders"]["x-gateway-token-count"] for r in (chat, invoked)]
+        assert by == {"sonnet": ["provider"] * 2, "claude": ["estimated", "provider"], "gpt": ["estimated"] * 2}[model], by
+    ok("boto3: count_tokens")
+
+
+def failed() -> None:
+    """Errors are those classes of boto3's that applications catch, and so are those within streams."""
+    b = aws()
+    ask = {"messages": SAY, "inferenceConfig": {"maxTokens": 500}}
+    refused(lambda: b.converse(modelId="nobody", **ask), b.exceptions.ResourceNotFoundException, "no model of that name", "boto3: converse with a model that does not exist")
+    picture = [{"role": "user", "content": [{"image": {"format": "png", "source": {"s3Location": {"uri": "s3://bucket/a.png"}}}}]}]
+    refused(lambda: b.converse(modelId="nova", messages=picture), b.exceptions.ValidationException, "messages[0].content[0].image.source.s3Location", "boto3: an object in S3")
+    guarded = {"guardrailIdentifier": "abc", "guardrailVersion": "1"}
+    refused(lambda: b.converse(modelId="gpt", guardrailConfig=guarded, **ask), b.exceptions.ValidationException, "guardrailConfig is not supported", "boto3: a guardrail of Bedrock's elsewhere")
+    seen = []
+    refused(lambda: seen.extend(b.converse_stream(modelId="breaks-off", **ask)["stream"]), botocore.exceptions.EventStreamError, "Exception", "boto3: a stream that fails")
+    stream = iter(b.converse_stream(modelId="breaks-off", **ask)["stream"])
+    first, second = next(stream), next(stream)
+    assert first == {"messageStart": {"role": "assistant"}} and "delta" in second["contentBlockDelta"], (first, second)
+    refused(lambda: b.converse(modelId="throttled", **ask), b.exceptions.ServiceUnavailableException, "Every deployment", "boto3: a provider that throttles")
+
+
 def prefixes() -> None:
     c = anthropic.Anthropic(base_url=URL + "/anthropic", api_key=KEY, max_retries=0)
     messages(c, "claude", "Anthropic")
@@ -259,6 +316,8 @@ def limits() -> None:
         ("/gemini/v1beta/models/{}:generateContent", GOOGLE), ("/v1beta/models/{}:countTokens", GOOGLE), ("/v1beta/models/{}:streamGenerateContent", GOOGLE),
         (f"/vertex_ai{PROJECT}/google/models/{{}}:generateContent", GOOGLE), (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:rawPredict", CLAUDE),
         (f"/vertex_ai{PROJECT}/anthropic/models/{{}}:streamRawPredict", CLAUDE), ("/bedrock/model/{}/invoke", CLAUDE), ("/bedrock/model/{}/invoke-with-response-stream", CLAUDE),
+        ("/bedrock/model/{}/converse", {"messages": SAY}), ("/bedrock/model/{}/converse-stream", {"messages": SAY}),
+        ("/bedrock/model/{}/count-tokens", {"input": {"converse": {"messages": SAY}}}),
         ("/azure/openai/deployments/{}/chat/completions", {"messages": HELLO}),
     )
     for path, body in paths:
@@ -292,6 +351,9 @@ def limits() -> None:
 vertex()
 bedrock()
 converse()
+talked()
+counted()
+failed()
 prefixes()
 turns()
 mistral()

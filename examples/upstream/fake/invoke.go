@@ -40,30 +40,27 @@ func (s *Server) invoke(x *exchange) {
 
 // countInvoked serves POST …/model/{model}/count-tokens. The models of profiles have no counts.
 func (s *Server) countInvoked(x *exchange) {
-	var in struct {
-		Input struct {
-			Invoke struct {
-				Body []byte `json:"body"`
-			} `json:"invokeModel"`
-		} `json:"input"`
-	}
-	model := bedrockModel(x.r.URL.Path)
-	problem := ""
-	var q *messageRequest
+	var in bedrock.Counted
+	model, problem, prompt := bedrockModel(x.r.URL.Path), "", 0
 	switch err := json.Unmarshal(x.body, &in); {
 	case err != nil:
 		problem = err.Error()
 	case !strings.HasPrefix(model, "anthropic."):
 		problem = "The provided model doesn't support counting tokens."
+	case in.Input.Converse != nil:
+		problem, prompt = in.Input.Converse.Problem(), askOfConverse(in.Input.Converse, model).prompt
 	default:
-		q, problem = invoked(in.Input.Invoke.Body, model, false)
+		var q *messageRequest
+		if q, problem = invoked(in.Input.Invoke.Body, model, false); problem == "" {
+			prompt = q.ask().prompt
+		}
 	}
 	if problem != "" {
 		x.dialect.fail(x.w, failure{status: http.StatusBadRequest, message: problem})
 		return
 	}
 	if p := planOf(model); s.meet(x, p) {
-		s.whole(x, p, map[string]int{"inputTokens": q.ask().prompt})
+		s.whole(x, p, map[string]int{"inputTokens": prompt})
 	}
 }
 

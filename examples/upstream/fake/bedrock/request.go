@@ -64,6 +64,7 @@ type Request struct {
 // Block is a block of content, of a request or an answer.
 type Block struct {
 	Text       string          `json:"text,omitempty"`
+	JSON       json.RawMessage `json:"json,omitempty"` // of a tool's result
 	Image      json.RawMessage `json:"image,omitempty"`
 	Document   json.RawMessage `json:"document,omitempty"`
 	Audio      json.RawMessage `json:"audio,omitempty"`
