@@ -33,36 +33,35 @@ func TestScan(t *testing.T) {
 func TestScanRejects(t *testing.T) {
 	t.Parallel()
 	const picture = `{"image":{"format":"png","source":{"s3Location":{"uri":"s3://b/a.png"}}}}`
-	chats := map[string]string{
-		`{"messages":"x"}`:                  "messages",
-		`{"system":[]}`:                     "messages",
-		`{"messages":[{}],"messages":[{}]}`: "messages",
-		`{"messages":[{}],"inferenceConfig":{"maxTokens":0}}`:                          "inferenceConfig.maxTokens",
-		`{"messages":[{}],"inferenceConfig":{"maxTokens":"9"}}`:                        "inferenceConfig.maxTokens",
-		`{"messages":[{}],"inferenceConfig":{"maxTokens":1,"maxTokens":9}}`:            "inferenceConfig.maxTokens",
-		`{"messages":[{}],"inferenceconfig":{}}`:                                       "inferenceConfig",
-		`{"messages":[{}],"toolConfig":{"tools":[],"tools":[]}}`:                       "toolConfig.tools",
-		`{"messages":[{"content":[{"text":"a"},` + picture + `]}]}`:                    "messages[0].content[1].image.source.s3Location",
-		`{"messages":[{},{"content":[{"toolResult":{"content":[` + picture + `]}}]}]}`: "messages[1].content[0].toolResult.content[0].image.source.s3Location",
-		`{"messages":[{"content":[{"video":{"source":{"s3Location":{}}}}]}]}`:          "messages[0].content[0].video.source.s3Location",
-	}
-	for body, field := range chats {
-		var r splice.Request
-		r.PathModel = "m"
-		rejected(t, converse.Scan([]byte(body), &r), body, field)
-	}
-	for body, field := range map[string]string{
-		`{}`:                          "input",
-		`{"input":[]}`:                "input",
-		`{"input":{}}`:                "input",
-		`{"input":{"converse":{}}}`:   "input.converse.messages",
-		`{"input":{"converse":null}}`: "input",
-		`{"input":{},"input":{}}`:     "input",
-		`{"input":{"converse":{"messages":[{"content":[` + picture + `]}]}}}`: "input.converse.messages[0].content[0].image.source.s3Location",
+	for _, c := range [][2]string{
+		{`{"messages":"x"}`, "messages"},
+		{`{"system":[]}`, "messages"},
+		{`{"messages":[{}],"messages":[{}]}`, "messages"},
+		{`{"messages":[{}],"inferenceConfig":{"maxTokens":0}}`, "inferenceConfig.maxTokens"},
+		{`{"messages":[{}],"inferenceConfig":{"maxTokens":"9"}}`, "inferenceConfig.maxTokens"},
+		{`{"messages":[{}],"inferenceConfig":{"maxTokens":1,"maxTokens":9}}`, "inferenceConfig.maxTokens"},
+		{`{"messages":[{}],"inferenceconfig":{}}`, "inferenceConfig"},
+		{`{"messages":[{}],"toolConfig":{"tools":[],"tools":[]}}`, "toolConfig.tools"},
+		{`{"messages":[{"content":[{"text":"a"},` + picture + `]}]}`, "messages[0].content[1].image.source.s3Location"},
+		{`{"messages":[{},{"content":[{"toolResult":{"content":[` + picture + `]}}]}]}`, "messages[1].content[0].toolResult.content[0].image.source.s3Location"},
+		{`{"messages":[{"content":[{"video":{"source":{"s3Location":{}}}}]}]}`, "messages[0].content[0].video.source.s3Location"},
 	} {
 		var r splice.Request
 		r.PathModel = "m"
-		rejected(t, converse.ScanCount([]byte(body), &r), body, field)
+		rejected(t, converse.Scan([]byte(c[0]), &r), c[0], c[1])
+	}
+	for _, c := range [][2]string{
+		{`{}`, "input"},
+		{`{"input":[]}`, "input"},
+		{`{"input":{}}`, "input"},
+		{`{"input":{"converse":{}}}`, "input.converse.messages"},
+		{`{"input":{"converse":null}}`, "input"},
+		{`{"input":{},"input":{}}`, "input"},
+		{`{"input":{"converse":{"messages":[{"content":[` + picture + `]}]}}}`, "input.converse.messages[0].content[0].image.source.s3Location"},
+	} {
+		var r splice.Request
+		r.PathModel = "m"
+		rejected(t, converse.ScanCount([]byte(c[0]), &r), c[0], c[1])
 	}
 }
 
