@@ -239,6 +239,7 @@ func importOwners() []importOwner {
 		{"github.com/nats-io/nats.go", []string{"auditsink"}},
 		{"github.com/twmb/franz-go", []string{"auditsink"}},
 		{"github.com/hashicorp/vault", []string{"cluster/vault/kms"}},
+		{"google.golang.org/genai", []string{"e2e"}}, // a judge in tests
 		{"buf.build", []string{"mgmt/operation", "tools/openapi"}},
 		{"github.com/vishvananda", []string{"e2e/clustertest"}},
 		{"github.com/santhosh-tekuri/jsonschema", []string{"extproc/openai/openaitest"}},

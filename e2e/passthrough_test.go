@@ -288,7 +288,7 @@ func TestPassthroughOfEachProvider(t *testing.T) {
 		"/anthropic/v1/files/unauthorized":      `{"type":"error","error":{"type":`,
 		"/gemini/v1beta/files/forbidden":        `{"error":{"code":503,`,
 		"/bedrock/async-invoke/forbidden":       `"message":"The provider refused`,
-		"/cohere/v1/moved":                      `{"error":{"message":`,
+		"/cohere/v1/moved":                      `"message":"Every deployment`,
 		"/openai_passthrough/v1/x/unauthorized": `"code":"upstream_auth_error"`,
 	} {
 		a := g.get(path, by)
