@@ -113,7 +113,7 @@ func importRows() []importRow {
 		{"extproc/openai", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/openai/openaitest", []string{"dataplane"}},
 		{"extproc/judgetest", nil},
-		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
+		{"extproc/anthropic", []string{"extproc/dialect", "extproc/driver", "extproc/splice", "extproc/unmark", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/responses", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/money", "cluster/usage", "cluster/vault"}},
 		{"extproc/cohere", []string{"extproc/dialect", "extproc/driver", "extproc/wire", "cluster/fault", "cluster/usage", "cluster/vault"}},
 		{"extproc/coherecaller", []string{"extproc/cohere", "extproc/dialect", "extproc/splice", "extproc/wire", "cluster/fault", "cluster/usage"}},

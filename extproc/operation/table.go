@@ -31,13 +31,13 @@ func readers() map[string]Reader {
 	return map[string]Reader{
 		dataplane.Chat: with(chat, func(r *Reader) { r.Edits = withoutMistral }),
 		dataplane.Messages: with(chat, func(r *Reader) {
-			r.Texts, r.Reply, r.Event = texts.Messages(), splice.Message, splice.MessageEvent
+			r.Texts, r.Reply, r.Event, r.Edits = texts.Messages(), splice.Message, splice.MessageEvent, anthropic.Unmarked
 		}),
 		dataplane.Responses: with(chat, func(r *Reader) {
 			r.Scan, r.Texts, r.Reply, r.Event = splice.ScanModel, texts.Responses(), splice.Response, splice.ResponseEvent
 		}),
 		dataplane.MessagesCount: {
-			Scan: splice.Scan, Texts: texts.Messages(), Reply: counted("input_tokens"), Decode: anthropic.DecodePrompt, Free: true,
+			Scan: splice.Scan, Texts: texts.Messages(), Reply: counted("input_tokens"), Edits: anthropic.Unmarked, Decode: anthropic.DecodePrompt, Free: true,
 		},
 		dataplane.ResponsesCount: {
 			Scan: splice.ScanModel, Texts: texts.Responses(), Reply: counted("input_tokens"), Decode: responses.Dialect{}.DecodeRequest, Free: true,
