@@ -419,6 +419,26 @@ func TestPassthroughRefused(t *testing.T) {
 			t.Errorf("%v is taken: %d %v", list, status, out)
 		}
 	}
+	// Nobody gives a permission that the own key does not have.
+	g.changes("/user/new", tree{"user_id": "ada", "user_role": "internal_user", "auto_create_key": false})
+	for name, list := range map[string][]string{"without a list": nil, "with a star": {"llm_api_routes", "/key/*", "/openai_passthrough/*"}, "with some": {"llm_api_routes", "/key/*", "passthrough:/openai_passthrough/v1/files*"}} {
+		ada := g.keyOf("", tree{"user_id": "ada", "allowed_routes": list})
+		for path, body := range map[string]tree{
+			"/key/generate": {"allowed_routes": []string{"llm_api_routes", "passthrough_routes"}},
+			"/key/update":   {"key": ada, "allowed_routes": []string{"llm_api_routes", "passthrough:/openai_passthrough/v1/*"}},
+		} {
+			if status, out := g.by(ada, path, body); status != 403 {
+				t.Errorf("a key %s gives the permission with %s: %d %v", name, path, status, out)
+			}
+		}
+		given, want := 403, []string{"llm_api_routes", "passthrough:/openai_passthrough/v1/files/1"}
+		if name == "with some" {
+			given = 200
+		}
+		if status, out := g.by(ada, "/key/generate", tree{"allowed_routes": want}); status != given {
+			t.Errorf("a key %s gives what it may: %d %v, want %d", name, status, out, given)
+		}
+	}
 	if a := g.do("GET", files, nil, with("Authorization", "Bearer "+keys["files"])); a.status != 200 {
 		t.Errorf("a permitted path: %d %s", a.status, a.body)
 	}
