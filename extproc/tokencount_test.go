@@ -28,8 +28,10 @@ func counting() catalog.Spec {
 	compatible.Model = "openai_compatible/plain"
 	google := place("google", "google", "", 0)
 	google.Model, google.APIBase = "gemini/gemini-3-flash", "https://google.example"
+	vertex := place("vertex", "vertex", "", 0)
+	vertex.Model, vertex.APIBase = "vertex_ai/gemini-2.5-flash", "https://vertex.example"
 	return catalog.Spec{
-		Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0), compatible, google},
+		Deployments: []catalog.DeploymentSpec{claude("c", "smart", 0), place("o", "fast", "fast", 0), compatible, google, vertex},
 		Router:      quick(0),
 	}
 }
@@ -37,7 +39,10 @@ func counting() catalog.Spec {
 // A provider that counts tokens is asked, at no cost.
 func TestProvidersCountTokens(t *testing.T) {
 	t.Parallel()
-	const google = "/v1beta/models/gemini-3-flash:countTokens"
+	const (
+		google = "/v1beta/models/gemini-3-flash:countTokens"
+		vertex = "/v1/publishers/google/models/gemini-2.5-flash:countTokens"
+	)
 	for _, test := range []struct{ path, sentTo, body, reply, unusable, want string }{
 		{
 			countMessages, "/v1/messages/count_tokens", `{"model":"smart","messages":[{"role":"user","content":"Hello"}]}`,
@@ -52,6 +57,14 @@ func TestProvidersCountTokens(t *testing.T) {
 			`{"totalTokens":31}`, `{"totalTokens":"x"}`, `{"input_tokens":31}`,
 		},
 		{
+			"/v1beta/models/vertex:countTokens", vertex, `{"contents":[{"parts":[{"text":"Hello"}]}]}`,
+			`{"totalTokens":31,"totalBillableCharacters":5}`, `{"totalTokens":"x"}`, `{"totalTokens":31,"totalBillableCharacters":5}`,
+		},
+		{
+			"/v1beta/models/vertex:countTokens", vertex, `{"generateContentRequest":{"model":"models/vertex","contents":[{"parts":[{"text":"Hello"}]}],"system_instruction":{"parts":[{"text":"Be brief."}]}}}`,
+			`{"totalTokens":34}`, `{}`, `{"totalTokens":34}`,
+		},
+		{
 			countResponses, google, `{"model":"google","input":"Hello"}`, `{"totalTokens":31}`, `{"total":31}`, `{"object":"response.input_tokens","input_tokens":31}`,
 		},
 	} {
@@ -60,6 +73,9 @@ func TestProvidersCountTokens(t *testing.T) {
 		out := e.request(to(e, test.path), test.body)
 		if out.refused != nil || out.headers[":path"] != test.sentTo {
 			t.Fatalf("sent to %s: %+v", out.headers[":path"], out.refused)
+		}
+		if test.sentTo == vertex && (strings.Contains(out.body, "generateContentRequest") || !strings.Contains(out.body, `"contents":[{`)) {
+			t.Errorf("%s: Vertex AI gets %s", test.path, out.body)
 		}
 		a := e.answer(jsonAnswer(test.reply))
 		if a.status != 200 || a.body != test.want || a.headers["x-gateway-token-count"] != "provider" || a.headers["x-gateway-response-cost"] != "0" {

@@ -62,5 +62,8 @@ func restoreCount(r *driver.Original, body []byte) (driver.Restored, error) {
 	case !in.Total.Given || driver.Counts{in.Total}.Bad():
 		return driver.Restored{}, driver.InvalidResponse("has no count of tokens")
 	}
+	if r.Endpoint == driver.ContentsCount { // the caller's form is Google's
+		return driver.Restored{Body: body}, nil
+	}
 	return driver.Restored{Body: driver.TokenCount(r.Endpoint, in.Total.N)}, nil
 }

@@ -55,7 +55,7 @@ func (Driver) Restore(r *driver.Original, body []byte, model string) (driver.Res
 
 // isCount reports whether an endpoint counts the tokens of a chat.
 func isCount(e driver.Endpoint) bool {
-	return e == driver.CountTokens || e == driver.InputTokens || e == driver.ConverseCount
+	return e == driver.CountTokens || e == driver.InputTokens || e == driver.ConverseCount || e == driver.ContentsCount
 }
 
 // isHeard reports whether an endpoint has a recording written down.

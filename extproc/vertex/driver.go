@@ -32,6 +32,9 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 		return openai.Driver{Endpoints: []driver.Endpoint{driver.Chat}}.Serves(t, e)
 	case google, tuned:
 	}
+	if e == driver.ContentsCount {
+		return wire.Vertex, true
+	}
 	return wire.Gemini, e.IsChat() || e == driver.Embeddings || gemini.Rewrites(name, e)
 }
 

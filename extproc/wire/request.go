@@ -16,6 +16,7 @@ const (
 	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
 	Cohere      Dialect = "cohere"      // POST /v2/chat
 	Gemini      Dialect = "gemini"      // generateContent
+	Vertex      Dialect = "vertex"      // countTokens of Vertex AI, whose requests differ from Gemini's; of providers only
 	Voyage      Dialect = "voyage"      // embeddings and rankings of Voyage; of providers only
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
 	ElevenLabs  Dialect = "elevenlabs"  // speech and transcriptions of ElevenLabs; of providers only
