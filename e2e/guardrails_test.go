@@ -34,7 +34,7 @@ func TestGuardrailsBySDK(t *testing.T) {
 	cmd := exec.CommandContext(ctx, pythonPath(t), "e2e/testdata/python/guardrails_sdk.py")
 	cmd.Env = append(os.Environ(), "GATEWAY_URL="+g.url, "API_KEY="+adminKey, "CANARY="+canaryAddress)
 	out, err := cmd.CombinedOutput()
-	if err != nil || strings.Count(string(out), "ok ") != 90 {
+	if err != nil || strings.Count(string(out), "ok ") != 120 {
 		t.Errorf("%v\n%s", err, out)
 	}
 	seen, masked := 0, 0
@@ -49,9 +49,9 @@ func TestGuardrailsBySDK(t *testing.T) {
 			masked++
 		}
 	}
-	// Six ways to call three models, one of which needs a second attempt: before and reversible mask, the two after do not.
-	if seen != 48 || masked != 48 {
-		t.Errorf("the providers got the address %d times, and a mark %d times, want 48 each", seen, masked)
+	// Eight ways to call three models, one of which needs a second attempt: before and reversible mask, the two after do not.
+	if seen != 64 || masked != 64 {
+		t.Errorf("the providers got the address %d times, and a mark %d times, want 64 each", seen, masked)
 	}
 	if log := g.log.String(); strings.Contains(log, canaryAddress) {
 		t.Error("the log has the address")

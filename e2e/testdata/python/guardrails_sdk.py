@@ -1,4 +1,4 @@
-"""Uses guardrails of the gateway with the unchanged OpenAI and Anthropic SDKs; guardrails_test.go runs it.
+"""Uses guardrails of the gateway with the unchanged OpenAI, Anthropic and AWS SDKs; guardrails_test.go runs it.
 
 The fake provider repeats what it hears, and the test looks at what it was sent.
 """
@@ -7,6 +7,9 @@ import os
 import sys
 
 import anthropic
+import boto3
+import botocore.config
+import botocore.exceptions
 import openai
 
 client = openai.OpenAI(base_url=os.environ["GATEWAY_URL"] + "/v1", api_key=os.environ["API_KEY"], max_retries=0)
@@ -57,6 +60,28 @@ def messages_streamed(model, guardrail):
     return text
 
 
+def aws(guardrail):
+    """boto3, which sends no members that it does not know: the guardrail is in a header."""
+    b = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=os.environ["GATEWAY_URL"] + "/bedrock", aws_access_key_id="AKIAEXAMPLE",
+                     aws_secret_access_key="secret", config=botocore.config.Config(retries={"total_max_attempts": 1}))
+    for name, value in (("x-api-key", os.environ["API_KEY"]), ("x-gateway-guardrail-id", guardrail)):
+        b.meta.events.register("before-sign.bedrock-runtime", lambda request, name=name, value=value, **_: request.headers.add_header(name, value))
+    return b
+
+
+SAY = [{"role": "user", "content": [{"text": ASK[0]["content"]}]}]
+
+
+def converse(model, guardrail):
+    return aws(guardrail).converse(modelId=model, messages=SAY)["output"]["message"]["content"][0]["text"]
+
+
+def converse_streamed(model, guardrail):
+    events = list(aws(guardrail).converse_stream(modelId=model, messages=SAY)["stream"])
+    assert "metadata" in events[-1] and "messageStop" in events[-2] and "contentBlockStop" in events[-3], events
+    return "".join(e["contentBlockDelta"]["delta"]["text"] for e in events if "contentBlockDelta" in e)
+
+
 def check(name, run):
     try:
         run()
@@ -82,13 +107,13 @@ def blocked(call, model, guardrail):
     except openai.APIError as e:
         assert "guardrail" in str(e) and SECRET not in str(e), e
         return
-    except anthropic.APIError as e:
+    except (anthropic.APIError, botocore.exceptions.ClientError) as e:
         assert "guardrail" in str(e) and SECRET not in str(e), e
         return
     raise AssertionError(f"the answer was not blocked: {text}")
 
 
-CALLS = [whole, streamed, responses, responses_streamed, messages, messages_streamed]
+CALLS = [whole, streamed, responses, responses_streamed, messages, messages_streamed, converse, converse_streamed]
 for model in ("gpt", "claude", "steady"):
     for call in CALLS:
         check(f"{model} {call.__name__} before", lambda: masked(call, model, "before"))
