@@ -62,10 +62,7 @@ func (e *encoder) Chunk(dst []byte, c *wire.Chunk) []byte {
 	}
 	dst = e.start(dst)
 	dst = e.think(dst, c)
-	probabilities := logprobsOf(c.Logprobs)
-	if text := c.Text + c.Refusal; text != "" || len(probabilities) > 0 || len(c.Annotations) > 0 {
-		dst = e.take(dst, &piece{kind: textPiece, text: []byte(text), sources: c.Annotations, logprobs: probabilities})
-	}
+	dst = e.say(dst, c)
 	if c.Tool != nil {
 		dst = e.call(dst, c.Tool)
 	}
@@ -92,6 +89,20 @@ func (e *encoder) think(dst []byte, c *wire.Chunk) []byte {
 		}
 	}
 	return dst
+}
+
+// say takes a step of the text, with its sources and probabilities. Most steps are more of a text that is open.
+func (e *encoder) say(dst []byte, c *wire.Chunk) []byte {
+	text, probabilities := c.Text+c.Refusal, logprobsOf(c.Logprobs)
+	switch {
+	case len(probabilities) > 0 || len(c.Annotations) > 0:
+	case text == "":
+		return dst
+	case e.open == textPiece && len(e.waiting) == 0:
+		e.text = append(e.text, text...)
+		return e.delta(dst, `{"text":`, text, nil)
+	}
+	return e.take(dst, &piece{kind: textPiece, text: []byte(text), sources: c.Annotations, logprobs: probabilities})
 }
 
 // call takes a step of a call.
