@@ -7,6 +7,7 @@ import (
 	"github.com/modelgateway/modelgateway/cluster/vault"
 	"github.com/modelgateway/modelgateway/extproc/anthropic"
 	"github.com/modelgateway/modelgateway/extproc/driver"
+	"github.com/modelgateway/modelgateway/extproc/openai"
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
@@ -29,6 +30,9 @@ func (Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) {
 		return "", false
 	case e.IsChat() && f.isClaude() && (n.route == routeInvoke || n.route == routeAny && e == driver.Messages):
 		return wire.Anthropic, true
+	}
+	if e.IsChat() && n.route == routeOpenAI && n.imported() {
+		return wire.Imported, true
 	}
 	if language, ok := n.native(f, e); ok {
 		return language, true
@@ -58,6 +62,8 @@ func (Driver) Codec(language wire.Dialect) driver.Codec {
 		return chatCodec{}
 	case wire.Responses:
 		return responsesCodec{}
+	case wire.Imported:
+		return importedCodec{chatCodec{openai.Driver{ThinksInText: true}}}
 	}
 	return Codec{}
 }
@@ -65,7 +71,7 @@ func (Driver) Codec(language wire.Dialect) driver.Codec {
 // Framing returns that of the language's streams.
 func (Driver) Framing(language wire.Dialect) driver.Framing {
 	switch language { //nolint:exhaustive // the languages that Serves returns
-	case wire.Anthropic:
+	case wire.Anthropic, wire.Imported:
 		return driver.AWSChunks
 	case wire.OpenAI, wire.Responses:
 		return driver.ServerSent
@@ -123,9 +129,9 @@ func pathOf(n *name, language wire.Dialect, op driver.Operation) string {
 		return "/openai/v1" + endpointOf(language)
 	case op.Endpoint == driver.CountTokens || op.Endpoint == driver.ConverseCount:
 		id, method = baseID(id), "/count-tokens"
-	case language == wire.Anthropic && op.Stream:
+	case (language == wire.Anthropic || language == wire.Imported) && op.Stream:
 		method = "/invoke-with-response-stream"
-	case language == wire.Anthropic, !op.Endpoint.IsChat():
+	case language == wire.Anthropic, language == wire.Imported, !op.Endpoint.IsChat():
 		method = "/invoke"
 	case op.Stream:
 		method = "/converse-stream"

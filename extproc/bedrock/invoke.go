@@ -52,12 +52,13 @@ func withProofs(in []wire.Message) []wire.Message {
 }
 
 // Stream returns a decoder of Anthropic's events, which come in frames of AWS's.
-func (c Claude) Stream() driver.Stream { return &claudeStream{c.Driver.Stream()} }
+func (c Claude) Stream() driver.Stream { return &invokedStream{c.Driver.Stream()} }
 
-type claudeStream struct{ driver.Stream }
+// invokedStream is a stream of a model's own events.
+type invokedStream struct{ driver.Stream }
 
 // Event reads an event. A failure may be one of AWS's.
-func (s *claudeStream) Event(dst []wire.Chunk, name string, data []byte) ([]wire.Chunk, error) {
+func (s *invokedStream) Event(dst []wire.Chunk, name string, data []byte) ([]wire.Chunk, error) {
 	if strings.HasSuffix(name, "Exception") {
 		return dst, failureIn(name, data)
 	}

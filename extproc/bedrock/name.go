@@ -106,6 +106,12 @@ func parse(model string) (name, error) {
 	return n, nil
 }
 
+// imported reports whether a model is one that the account has imported. Some have OpenAI's language.
+func (n *name) imported() bool {
+	a, err := parseARN(n.id)
+	return err == nil && strings.HasPrefix(a.resource, "imported-model/")
+}
+
 func isARN(id string) bool { return strings.HasPrefix(id, "arn:") }
 
 // isID reports whether an id has only the characters of ids and ARNs, so that it is one segment of a path when it is

@@ -55,3 +55,16 @@ type responsesCodec struct{ responses.Codec }
 func (c responsesCodec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
 	return c.Codec.Encode(in, withID(t))
 }
+
+// importedCodec translates to OpenAI's language of chats for InvokeModel, whose operation says whether the response is streamed.
+type importedCodec struct{ chatCodec }
+
+// Encode writes a request.
+func (c importedCodec) Encode(in *wire.Request, t driver.Target) ([]byte, error) {
+	whole := *in
+	whole.Stream = false
+	return c.chatCodec.Encode(&whole, t)
+}
+
+// Stream returns a decoder of OpenAI's chunks, which come in frames of AWS's.
+func (c importedCodec) Stream() driver.Stream { return &invokedStream{c.chatCodec.Stream()} }

@@ -25,7 +25,7 @@ func APIs() []API {
 func (a API) Has(language wire.Dialect) bool {
 	switch a {
 	case ChatAPI:
-		return language == wire.OpenAI || language == wire.Mistral || language == wire.Cohere
+		return language == wire.OpenAI || language == wire.Imported || language == wire.Mistral || language == wire.Cohere
 	case ResponsesAPI:
 		return language == wire.Responses
 	case MessagesAPI:

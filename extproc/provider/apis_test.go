@@ -36,6 +36,7 @@ func TestInterfacesOfADeployment(t *testing.T) {
 		{"bedrock/converse_like/us-west-2/meta.llama3-70b-instruct-v1:0", "", "", "converse"},
 		{"bedrock/chat_completions/openai.gpt-oss-120b-1:0", "", "", "chat"},
 		{"bedrock/" + arn, "", "", "converse"},
+		{"bedrock/arn:aws:bedrock:us-east-1:111122223333:imported-model/a1b2", "", "", "chat converse"},
 		{"bedrock/amazon.titan-embed-text-v2:0", "", "", ""},
 		{"bedrock/*", "", "", "chat responses converse"},
 		{"bedrock_mantle/openai.gpt-oss-120b", "", "", "chat responses"},

@@ -16,6 +16,7 @@ const (
 	Mistral     Dialect = "mistral"     // POST /v1/chat/completions of Mistral; of providers only
 	Cohere      Dialect = "cohere"      // POST /v2/chat
 	Gemini      Dialect = "gemini"      // generateContent
+	Imported    Dialect = "imported"    // OpenAI's chats as bodies of Bedrock's InvokeModel; of providers only
 	Vertex      Dialect = "vertex"      // countTokens of Vertex AI, whose requests differ from Gemini's; of providers only
 	Voyage      Dialect = "voyage"      // embeddings and rankings of Voyage; of providers only
 	Jina        Dialect = "jina"        // embeddings and rankings of Jina; of providers only
