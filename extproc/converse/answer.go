@@ -199,9 +199,12 @@ func callID(id string) string {
 	return "tooluse_" + hex.EncodeToString(sum[:12])
 }
 
+// jsonSpace is the space around a value of JSON. That of Unicode is none of it.
+const jsonSpace = " \t\r\n"
+
 // inputOf writes the arguments of a call. Those that are no object stand in one, so that the caller sees what the model wrote.
 func inputOf(arguments string) jsontext.Value {
-	input := jsontext.Value(strings.TrimSpace(arguments))
+	input := jsontext.Value(strings.Trim(arguments, jsonSpace))
 	switch {
 	case len(input) == 0:
 		return jsontext.Value("{}")

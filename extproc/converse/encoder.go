@@ -226,7 +226,7 @@ func (e *encoder) endBlock(dst []byte) []byte {
 	if e.open == nothing {
 		return dst
 	}
-	if e.open == call && len(strings.TrimSpace(string(e.input))) == 0 {
+	if e.open == call && len(strings.Trim(string(e.input), jsonSpace)) == 0 {
 		dst = e.delta(dst, "{}") // callers read JSON
 	}
 	dst = append(e.event(dst, "contentBlockStop"), "}\n\n"...)
