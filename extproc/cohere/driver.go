@@ -25,7 +25,7 @@ func pathOf(e driver.Endpoint) string {
 	case driver.Embeddings, driver.Transcriptions:
 		return "/compatibility/v1" + string(e)
 	case driver.Completions, driver.Images, driver.ImageEdits, driver.Speech, driver.Translations, driver.Moderations,
-		driver.InputTokens, driver.CountTokens, driver.ContentsCount, driver.ConverseCount:
+		driver.InputTokens, driver.CountTokens, driver.ContentsCount, driver.ConverseCount, driver.Passed:
 	}
 	return ""
 }

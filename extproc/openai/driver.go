@@ -45,7 +45,7 @@ func (d Driver) Serves(t driver.Target, e driver.Endpoint) (wire.Dialect, bool) 
 		driver.Translations, driver.Moderations, driver.Rerank:
 		return wire.OpenAI, true
 	case driver.Completions, driver.Messages, driver.CountTokens, driver.Responses, driver.InputTokens, driver.Contents, driver.ContentsCount,
-		driver.Converse, driver.ConverseCount, driver.Turns:
+		driver.Converse, driver.ConverseCount, driver.Turns, driver.Passed:
 	}
 	return "", false
 }

@@ -19,13 +19,6 @@ const messages = `"messages":[{"role":"user","content":"hi"}]`
 // ask returns a chat body with one more member.
 func ask(member string) string { return `{"model":"m",` + messages + `,` + member + `}` }
 
-// faultOf returns the *fault.Error of an error; nil if it has none.
-func faultOf(err error) *fault.Error {
-	var e *fault.Error
-	errors.As(err, &e)
-	return e
-}
-
 func refusal(t *testing.T, err error) *fault.Error {
 	t.Helper()
 	if err == nil {

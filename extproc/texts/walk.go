@@ -220,18 +220,6 @@ func (w *walker) object(i int, n node) int {
 	case messagesAnswerBlock:
 		w.at.item = w.index
 		w.block(i)
-	case converseAnswerBlock:
-		w.at.item = w.index
-	case converseEvent:
-		w.at.item = index(w.b, i, "contentBlockIndex", 0)
-	case turnsEvent:
-		w.at.item = index(w.b, i, "index", 0)
-	case turnsSaid:
-		w.at.item = w.index
-	case turnsAnswerCall:
-		w.at.item, w.at.part = w.index, turnsCallPart
-	case turnsChangedCall:
-		w.at.part = turnsCallPart
 	case messagesBlock, messagesDelta:
 		w.block(i)
 	case messagesSource:
@@ -257,8 +245,26 @@ func (w *walker) object(i int, n node) int {
 		end := nested(w.b, i)
 		w.give(i, end, rule{kind: w.at.said}, true)
 		return end
+	default:
+		w.place(i, n)
 	}
 	return w.members(i, n)
+}
+
+// place notes where the texts of the object at i are, in the answers of languages that say no more of them.
+func (w *walker) place(i int, n node) {
+	switch n { //nolint:exhaustive // the others say nothing
+	case converseAnswerBlock, turnsSaid:
+		w.at.item = w.index
+	case converseEvent:
+		w.at.item = index(w.b, i, "contentBlockIndex", 0)
+	case turnsEvent:
+		w.at.item = index(w.b, i, "index", 0)
+	case turnsAnswerCall:
+		w.at.item, w.at.part = w.index, turnsCallPart
+	case turnsChangedCall:
+		w.at.part = turnsCallPart
+	}
 }
 
 // saidBy returns the kind of what the author of a message says.
