@@ -9,7 +9,7 @@ import (
 	"github.com/modelgateway/modelgateway/extproc/wire"
 )
 
-// Proofs come back as they went out, whoever gave them, and Bedrock's own stand in the language without a mark.
+// Proofs come back as they went out, of any maker, and those of Bedrock are in the language without a mark.
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

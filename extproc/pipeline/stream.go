@@ -336,24 +336,6 @@ func (r *Relay) pass(e *splice.Event) {
 	r.rewrite(e)
 }
 
-// withhold keeps an event of a stream without a mark of its end, which may be the last one: until the next event,
-// or until the request is settled.
-func (r *Relay) withhold(e *splice.Event) {
-	r.diverge()
-	before := len(r.out)
-	r.rewrite(e)
-	r.tail = append(r.tail, r.out[before:]...)
-	r.out = r.out[:before]
-}
-
-// release sends what is withheld.
-func (r *Relay) release() {
-	if len(r.tail) > 0 {
-		r.diverge()
-		r.out, r.tail = append(r.out, r.tail...), r.tail[:0]
-	}
-}
-
 // rewrite sends an event with the caller's name for the model, and the caller's ids. It removes usage that the
 // caller did not request, and adds the cost to usage that it did.
 func (r *Relay) rewrite(e *splice.Event) {
