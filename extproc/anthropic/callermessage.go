@@ -25,23 +25,8 @@ type callerMessage struct {
 
 // UnmarshalJSONFrom reads an array of messages, or null.
 func (m *callerMessages) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '[' {
-		return json.UnmarshalDecode(dec, (*[]callerMessage)(m))
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		if len(*m) == mostMessages {
-			return fault.Field("messages", dialect.CodeMany, "messages has more than %d entries.", mostMessages)
-		}
-		var one callerMessage
-		if err := json.UnmarshalDecode(dec, &one); err != nil {
-			return err
-		}
-		*m = append(*m, one)
-	}
-	_, err := dec.ReadToken()
+	list, err := dialect.ReadMessages(dec, *m, mostMessages)
+	*m = list
 	return err
 }
 

@@ -27,7 +27,7 @@ func CountEdits(edits []splice.Edit, body []byte, model string) []splice.Edit {
 	return language(model).Append(edits, body, chat)
 }
 
-// language returns how reasoning stands in the messages of a request to a model.
+// language returns where the messages of a request to a model have reasoning, and which of it the model takes.
 func language(model string) *unmark.Language {
 	claude := bytes.Contains([]byte(model), []byte("claude"))
 	return &unmark.Language{

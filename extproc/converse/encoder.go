@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/modelgateway/modelgateway/cluster/fault"
 	"github.com/modelgateway/modelgateway/extproc/dialect"
 	"github.com/modelgateway/modelgateway/extproc/splice"
@@ -23,7 +21,8 @@ type encoder struct {
 	open    kind
 	cited   bool // the open block of text has its sources, so that more text is another block
 	tool    int  // provider's index of the open call
-	input   []byte
+	input   dialect.Arguments
+	blank   bool   // the open call has no arguments yet, but for space
 	waiting []step // in order
 	calls   []int  // provider's indexes of the calls that are begun
 	finish  wire.Finish
@@ -131,7 +130,7 @@ func (e *encoder) drain(dst []byte, all bool) []byte {
 
 // mayEnd reports whether the open block may end: the arguments of a call must be complete.
 func (e *encoder) mayEnd() bool {
-	return e.open != call || len(e.input) > 0 && jsontext.Value(e.input).IsValid()
+	return e.open != call || e.input.Complete()
 }
 
 // write writes a step, and begins its block.
@@ -156,7 +155,7 @@ func (e *encoder) write(dst []byte, s *step) []byte {
 		dst = e.event(dst, "contentBlockStart")
 		dst = append(dst, `,"start":{"toolUse":{"toolUseId":"`+callID(s.tool.ID)+`","name":`...)
 		dst = append(splice.Quote(dst, s.tool.Name), "}}}\n\n"...)
-		e.tool, e.input, e.calls = s.tool.Index, e.input[:0], append(e.calls, s.tool.Index)
+		e.tool, e.input, e.blank, e.calls = s.tool.Index, dialect.Arguments{}, true, append(e.calls, s.tool.Index)
 		e.open = call
 	case words, thinking:
 		if e.open != s.kind || e.cited {
@@ -202,7 +201,8 @@ func (e *encoder) delta(dst []byte, more string) []byte {
 	case thinking:
 		dst = splice.Quote(e.deltaOf(dst, `{"reasoningContent":{"text":`), more)
 	case call:
-		e.input = append(e.input, more...)
+		e.input.Read(more)
+		e.blank = e.blank && strings.Trim(more, jsonSpace) == ""
 		dst = splice.Quote(e.deltaOf(dst, `{"toolUse":{"input":`), more)
 	case nothing, proof, sources:
 		return dst
@@ -226,7 +226,7 @@ func (e *encoder) endBlock(dst []byte) []byte {
 	if e.open == nothing {
 		return dst
 	}
-	if e.open == call && len(strings.Trim(string(e.input), jsonSpace)) == 0 {
+	if e.open == call && e.blank {
 		dst = e.delta(dst, "{}") // callers read JSON
 	}
 	dst = append(e.event(dst, "contentBlockStop"), "}\n\n"...)

@@ -3,7 +3,6 @@ package openai
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/modelgateway/modelgateway/cluster/fault"
@@ -16,23 +15,8 @@ type chatMessages []chatMessage
 
 // UnmarshalJSONFrom reads an array of messages, or null.
 func (m *chatMessages) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
-	if dec.PeekKind() != '[' {
-		return json.UnmarshalDecode(dec, (*[]chatMessage)(m))
-	}
-	if _, err := dec.ReadToken(); err != nil {
-		return err
-	}
-	for dec.PeekKind() != ']' {
-		if len(*m) == mostMessages {
-			return fault.Field("messages", dialect.CodeMany, "messages has more than %d entries.", mostMessages)
-		}
-		var one chatMessage
-		if err := json.UnmarshalDecode(dec, &one); err != nil {
-			return err
-		}
-		*m = append(*m, one)
-	}
-	_, err := dec.ReadToken()
+	list, err := dialect.ReadMessages(dec, *m, mostMessages)
+	*m = list
 	return err
 }
 

@@ -1,5 +1,5 @@
 // Package unmark edits requests that are passed on to a provider of the caller's language, and whose history has reasoning of another
-// provider. That stands in it with a marked proof (package wire), which the provider would reject. A block with a proof that
+// provider. Such reasoning has a marked proof (package wire), which the provider would reject. A block with a proof that
 // is valid at the provider loses the mark, and any other block is removed: a model goes on without what it thought.
 //
 // Guarantees: a request without a mark costs one search. Nothing but blocks of messages with a marked proof changes, and no
